@@ -1,0 +1,7 @@
+//! What the coding agent's MCP server offers.
+
+mod resources;
+mod server;
+mod tools;
+
+pub use server::definition;

@@ -1,0 +1,18 @@
+//! The coding agent's MCP server, over stdio.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Serve the tools of a coding agent over MCP on standard input and output
+///
+/// Claude Code starts this server; register it with
+/// `claude mcp add codex-coding -- mcp-coding`.
+#[derive(Debug, Parser)]
+#[command(name = "mcp-coding", version)]
+struct Arguments {}
+
+fn main() -> ExitCode {
+    Arguments::parse();
+    shared::mcp::serve(mcp_coding::definition())
+}

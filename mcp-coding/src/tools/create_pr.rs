@@ -1,0 +1,14 @@
+//! Publish the work as a pull request.
+
+use shared::mcp::pull_request::create_pr;
+use shared::mcp::{Effects, Tool};
+
+pub(crate) fn tool() -> Tool {
+    Tool::new(
+        "create_pr",
+        "Create a pull request",
+        "Push this branch and open a pull request for it, or update the one that is open. The worktree must be clean and ahead of its base.",
+        Effects::OpenWorldIdempotent,
+        create_pr,
+    )
+}

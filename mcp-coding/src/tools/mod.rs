@@ -1,0 +1,10 @@
+//! The sum of the tools; each has a file of its own.
+
+mod create_pr;
+mod request_review;
+
+use shared::mcp::Tool;
+
+pub(crate) fn all() -> Vec<Tool> {
+    vec![request_review::tool(), create_pr::tool()]
+}

@@ -1,0 +1,68 @@
+//! What a planning agent may read.
+
+use serde_json::{Value, json};
+use shared::error::Error;
+use shared::mcp::resources::instance;
+use shared::mcp::{Call, Resource, ResourceQuery};
+use shared::workflow::Context;
+
+/// Tasks on one page: with the longest titles still far below what a client cuts off.
+const PAGE: u64 = 50;
+/// How much of a description a list shows; the whole is in the task itself.
+const EXCERPT: usize = 300;
+
+pub(crate) fn all() -> Vec<Resource> {
+    vec![
+        instance(),
+        Resource::new(
+            "codex://tasks",
+            "tasks",
+            "The repository's planned tasks, oldest first, in pages of 50; `next` is the address of the page that follows",
+            tasks,
+        )
+        .with_template("codex://tasks{?offset}"),
+        Resource::new(
+            "codex://tasks/",
+            "task",
+            "One planned task, whole",
+            task,
+        )
+        .with_template("codex://tasks/{id}"),
+    ]
+}
+
+async fn tasks(call: Call, query: ResourceQuery) -> Result<Value, Error> {
+    let context = call.context().await?;
+    let repository = Context::repository_key(context.repository()?.root());
+    let page = context
+        .store
+        .read(move |r| r.tasks(&repository, false, query.offset, PAGE))
+        .await?;
+    let tasks: Vec<Value> = page
+        .tasks
+        .iter()
+        .map(|task| {
+            let mut value = json!(task);
+            if let Some((end, _)) = task.description.char_indices().nth(EXCERPT) {
+                value["description"] = json!(format!("{}…", &task.description[..end]));
+            }
+            value
+        })
+        .collect();
+    Ok(json!({
+        "tasks": tasks,
+        "total": page.total,
+        "next": page.next_offset.map(|offset| format!("codex://tasks?offset={offset}")),
+    }))
+}
+
+async fn task(call: Call, query: ResourceQuery) -> Result<Value, Error> {
+    let context = call.context().await?;
+    let repository = Context::repository_key(context.repository()?.root());
+    let id = query.rest.parse()?;
+    let task = context
+        .store
+        .read(move |r| r.task(&repository, &id))
+        .await?;
+    Ok(json!(task))
+}

@@ -1,0 +1,103 @@
+//! Store a planned task.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use shared::error::{Code, Error};
+use shared::mcp::{Call, Effects, Tool};
+use shared::model::Priority;
+use shared::workflow::{self, CreateTask};
+
+/// The task to store.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct CreateTaskRequest {
+    /// What is to be done, in one line.
+    #[schemars(length(min = 1, max = 200))]
+    task_title: String,
+    /// What an agent needs to know to do it: goal, files, constraints, how to see that it is done.
+    #[schemars(length(min = 1, max = 50_000))]
+    task_description: String,
+    /// How soon it should be done: low, medium or high.
+    priority: Priority,
+    /// How long it may take, in hours; more than 0.
+    #[serde(default)]
+    #[schemars(range(max = 2_000.0), extend("exclusiveMinimum" = 0))]
+    estimated_hours: Option<f64>,
+    /// Ids of tasks that must be done first. They must exist.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    depends_on: Vec<String>,
+    /// Whether to open an issue for it as well. Default: planning.createIssues of the configuration.
+    #[serde(default)]
+    create_issue: Option<bool>,
+}
+
+/// The task that now exists.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreateTaskReply {
+    /// Id to name it by in `dependsOn` and in `claude-codex code --task`.
+    task_id: String,
+    /// Number of the issue that was opened for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue_number: Option<u64>,
+    /// Address of that issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue_url: Option<String>,
+    /// What was stored and what comes next.
+    message: String,
+}
+
+pub(crate) fn tool() -> Tool {
+    Tool::new(
+        "create_task",
+        "Create a task",
+        "Store a planned task with priority, estimate and the tasks it depends on, so that coding agents can be launched on it.",
+        Effects::OpenWorld,
+        create_task,
+    )
+}
+
+async fn create_task(call: Call, request: CreateTaskRequest) -> Result<CreateTaskReply, Error> {
+    let context = call.context().await?;
+    let wants_issue = request
+        .create_issue
+        .unwrap_or(context.settings().planning.create_issues);
+    if wants_issue {
+        return Err(Error::new(
+            Code::NotAvailable,
+            "opening issues is not available in this version; no task was stored",
+        )
+        .hint("Call again with createIssue false."));
+    }
+    let planner = call.instance().await?;
+    let created = workflow::create_task(
+        &context,
+        call.run(),
+        &planner,
+        CreateTask {
+            title: request.task_title,
+            description: request.task_description,
+            priority: request.priority,
+            estimated_hours: request.estimated_hours,
+            depends_on: request.depends_on,
+        },
+    )
+    .await?;
+    let task = created.task;
+    let state = if task.ready {
+        "It can be started now"
+    } else {
+        "It waits for the tasks it depends on"
+    };
+    Ok(CreateTaskReply {
+        message: format!(
+            "Task {id} stored: {title}. {state}; a person starts it with `claude-codex code --task {id}`.",
+            id = task.id,
+            title = task.title,
+        ),
+        task_id: task.id.to_string(),
+        issue_number: None,
+        issue_url: None,
+    })
+}

@@ -1,0 +1,10 @@
+//! The sum of the tools; each has a file of its own.
+
+mod analyze_repository;
+mod create_task;
+
+use shared::mcp::Tool;
+
+pub(crate) fn all() -> Vec<Tool> {
+    vec![create_task::tool(), analyze_repository::tool()]
+}

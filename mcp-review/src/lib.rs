@@ -1,0 +1,7 @@
+//! What the review agent's MCP server offers.
+
+mod resources;
+mod server;
+mod tools;
+
+pub use server::definition;

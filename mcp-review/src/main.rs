@@ -1,0 +1,18 @@
+//! The review agent's MCP server, over stdio.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Serve the tools of a review agent over MCP on standard input and output
+///
+/// Claude Code starts this server; register it with
+/// `claude mcp add codex-review -- mcp-review`.
+#[derive(Debug, Parser)]
+#[command(name = "mcp-review", version)]
+struct Arguments {}
+
+fn main() -> ExitCode {
+    Arguments::parse();
+    shared::mcp::serve(mcp_review::definition())
+}

@@ -1,0 +1,14 @@
+//! Approve the work and publish it as a pull request.
+
+use shared::mcp::pull_request::create_pr;
+use shared::mcp::{Effects, Tool};
+
+pub(crate) fn tool() -> Tool {
+    Tool::new(
+        "create_pr",
+        "Approve and create a pull request",
+        "Approve the reviewed work: push the coder's branch and open a pull request for it, or update the one that is open. This ends the review.",
+        Effects::OpenWorldIdempotent,
+        create_pr,
+    )
+}

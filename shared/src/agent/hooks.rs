@@ -1,0 +1,314 @@
+//! What Claude Code tells a hook, and what a hook may answer.
+//!
+//! Payloads gain fields with every release, so everything that is not needed is optional and what is
+//! unknown is passed over.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The hooks that an agent's settings name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HookName {
+    SessionStart,
+    UserPromptSubmit,
+    PreToolUse,
+    PostToolUse,
+    PermissionRequest,
+    Notification,
+    Stop,
+    SessionEnd,
+}
+
+impl HookName {
+    pub const ALL: [Self; 8] = [
+        Self::SessionStart,
+        Self::UserPromptSubmit,
+        Self::PreToolUse,
+        Self::PostToolUse,
+        Self::PermissionRequest,
+        Self::Notification,
+        Self::Stop,
+        Self::SessionEnd,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionStart => "SessionStart",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::PreToolUse => "PreToolUse",
+            Self::PostToolUse => "PostToolUse",
+            Self::PermissionRequest => "PermissionRequest",
+            Self::Notification => "Notification",
+            Self::Stop => "Stop",
+            Self::SessionEnd => "SessionEnd",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|name| name.as_str() == text)
+    }
+}
+
+/// What every payload has.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Payload {
+    pub session_id: String,
+    #[serde(default)]
+    pub transcript_path: String,
+    #[serde(default)]
+    pub cwd: String,
+    /// The turn that it belongs to. A message typed while busy names the running turn.
+    pub prompt_id: Option<String>,
+    pub permission_mode: Option<String>,
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "hook_event_name")]
+pub enum Event {
+    SessionStart {
+        #[serde(default)]
+        source: Source,
+    },
+    /// Since 2.1.325 also for a message that is only queued: no proof that the model has it.
+    UserPromptSubmit {
+        prompt: String,
+    },
+    PreToolUse(ToolCall),
+    PostToolUse {
+        #[serde(flatten)]
+        call: ToolCall,
+        #[serde(default)]
+        tool_response: Value,
+    },
+    PermissionRequest(ToolCall),
+    Notification {
+        #[serde(default)]
+        message: String,
+        /// `permission_prompt`, `idle_prompt`, …
+        notification_type: Option<String>,
+    },
+    Stop {
+        /// Set when this turn is itself the work of a Stop hook.
+        #[serde(default)]
+        stop_hook_active: bool,
+        last_assistant_message: Option<String>,
+    },
+    SessionEnd {
+        #[serde(default)]
+        reason: EndReason,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct ToolCall {
+    pub tool_name: String,
+    #[serde(default)]
+    pub tool_input: Value,
+    pub tool_use_id: Option<String>,
+}
+
+/// How a session began. After `clear` it has a new id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    Startup,
+    Resume,
+    Clear,
+    Compact,
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+/// Why a session ended. A killed terminal is `other`; after `clear` another session goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    Clear,
+    Logout,
+    PromptInputExit,
+    Resume,
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl Payload {
+    /// Reads what a hook got on standard input.
+    pub fn parse(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes)
+    }
+}
+
+/// What a hook prints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Let it go on: print nothing.
+    Nothing,
+    /// At Stop: go on working. The model gets `Stop hook feedback:\n` and the reason, verbatim.
+    KeepWorking { reason: String },
+    /// At `SessionStart`, `UserPromptSubmit` or `PostToolUse`: tell the model something more.
+    AddContext { event: HookName, context: String },
+    /// At `PreToolUse`: refuse the call, even if permissions allow it.
+    DenyTool { reason: String },
+    /// At `PermissionRequest`: answer the dialog with no.
+    DenyPermission { reason: String },
+    /// At `PermissionRequest`: answer the dialog with yes.
+    AllowPermission,
+}
+
+impl Answer {
+    /// Returns the JSON to print; `None` means to print nothing.
+    pub fn to_json(&self) -> Option<Value> {
+        let specific = |event: HookName, mut fields: Value| {
+            fields["hookEventName"] = event.as_str().into();
+            json!({ "hookSpecificOutput": fields })
+        };
+        match self {
+            Self::Nothing => None,
+            Self::KeepWorking { reason } => Some(json!({"decision": "block", "reason": reason})),
+            Self::AddContext { event, context } => {
+                Some(specific(*event, json!({ "additionalContext": context })))
+            }
+            Self::DenyTool { reason } => Some(specific(
+                HookName::PreToolUse,
+                json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
+            )),
+            Self::DenyPermission { reason } => Some(specific(
+                HookName::PermissionRequest,
+                json!({"decision": {"behavior": "deny", "message": reason}}),
+            )),
+            Self::AllowPermission => Some(specific(
+                HookName::PermissionRequest,
+                json!({"decision": {"behavior": "allow"}}),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(rest: &str) -> Event {
+        let text = format!(
+            r#"{{"session_id":"s","transcript_path":"/t","cwd":"/w","prompt_id":"p","effort":{{"level":"medium"}},{rest}}}"#
+        );
+        let payload = Payload::parse(text.as_bytes()).unwrap();
+        assert_eq!(
+            (payload.session_id.as_str(), payload.cwd.as_str()),
+            ("s", "/w")
+        );
+        payload.event
+    }
+
+    #[test]
+    fn payloads_of_a_real_session_are_read() {
+        assert_eq!(
+            event(r#""hook_event_name":"SessionStart","source":"resume","context_tokens":110"#),
+            Event::SessionStart {
+                source: Source::Resume
+            }
+        );
+        assert_eq!(
+            event(r#""hook_event_name":"UserPromptSubmit","prompt":"a\nb""#),
+            Event::UserPromptSubmit {
+                prompt: "a\nb".to_owned()
+            }
+        );
+        assert_eq!(
+            event(
+                r#""hook_event_name":"Stop","stop_hook_active":true,"last_assistant_message":"x","background_tasks":[]"#
+            ),
+            Event::Stop {
+                stop_hook_active: true,
+                last_assistant_message: Some("x".to_owned())
+            }
+        );
+        assert_eq!(
+            event(r#""hook_event_name":"SessionEnd","reason":"prompt_input_exit""#),
+            Event::SessionEnd {
+                reason: EndReason::PromptInputExit
+            }
+        );
+        let Event::PostToolUse {
+            call,
+            tool_response,
+        } = event(
+            r#""hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"x"},"tool_use_id":"t","duration_ms":3"#,
+        )
+        else {
+            panic!("not a PostToolUse");
+        };
+        assert_eq!(
+            (call.tool_name.as_str(), &tool_response["stdout"]),
+            ("Bash", &json!("x"))
+        );
+        assert!(matches!(
+            event(
+                r#""hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{},"permission_suggestions":[]"#
+            ),
+            Event::PermissionRequest(_)
+        ));
+    }
+
+    #[test]
+    fn what_later_releases_say_is_no_error() {
+        assert_eq!(
+            event(r#""hook_event_name":"SomethingNew","x":1"#),
+            Event::Unknown
+        );
+        assert_eq!(
+            event(r#""hook_event_name":"SessionStart","source":"teleported""#),
+            Event::SessionStart {
+                source: Source::Other
+            }
+        );
+        assert_eq!(
+            event(r#""hook_event_name":"SessionEnd""#),
+            Event::SessionEnd {
+                reason: EndReason::Other
+            }
+        );
+        assert!(Payload::parse(b"{}").is_err());
+    }
+
+    #[test]
+    fn answers_have_the_shape_that_claude_code_reads() {
+        let reason = "r \"q\"".to_owned();
+        assert_eq!(Answer::Nothing.to_json(), None);
+        assert_eq!(
+            Answer::KeepWorking {
+                reason: reason.clone()
+            }
+            .to_json()
+            .unwrap(),
+            json!({"decision": "block", "reason": reason})
+        );
+        assert_eq!(
+            Answer::DenyTool {
+                reason: reason.clone()
+            }
+            .to_json()
+            .unwrap(),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}})
+        );
+        let context = Answer::AddContext {
+            event: HookName::SessionStart,
+            context: "c".to_owned(),
+        };
+        assert_eq!(
+            context.to_json().unwrap(),
+            json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "c"}})
+        );
+        assert_eq!(
+            Answer::AllowPermission.to_json().unwrap(),
+            json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}})
+        );
+    }
+}

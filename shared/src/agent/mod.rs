@@ -1,0 +1,39 @@
+//! Agents: how to start Claude Code (or any other program) unattended, and how to see what it does.
+//!
+//! Much of what is here rests on undocumented behaviour of Claude Code. Each such assumption stands in
+//! one file, says on which release it was seen, and gives way to "unknown" when it no longer holds.
+//! Sessions of a terminal, git and the database are none of this module's business.
+
+mod claude;
+mod detect;
+mod environment;
+mod error;
+mod hooks;
+mod launch;
+mod other;
+mod permissions;
+mod project_commands;
+mod prompt;
+mod screen;
+mod state;
+mod transcript;
+mod trust;
+
+pub use claude::MAX_PROMPT_ARGUMENT;
+pub use detect::{MINIMUM_VERSION, Version, find_claude, version};
+pub use environment::{Environment, FROM_THE_PANE, clean};
+pub use error::AgentError;
+pub use hooks::{Answer, EndReason, Event, HookName, Payload, Source, ToolCall};
+pub use launch::{
+    AgentFiles, ClaudeOptions, DEFAULT_HOOKS, Launch, LaunchSpec, Prepared, Program, Session,
+    prepare,
+};
+pub use permissions::{Choice, Mode, Rules, rules};
+pub use project_commands::{Command, recognise_commands};
+pub use prompt::{PLACEHOLDERS, Values, first_message, harmless, render, template};
+pub use screen::{Draft, Screen, draft, screen};
+pub use state::{
+    AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, state,
+};
+pub use transcript::{Found, end as transcript_end, path as transcript_path, transcript_contains};
+pub use trust::{Change, config_file, forget, trust};

@@ -1,0 +1,284 @@
+//! What an agent may do without asking: Claude Code permission rules per role and mode.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::error::AgentError;
+use super::project_commands::Command;
+use crate::model::InstanceKind as Role;
+
+/// How much an agent may do, from the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// What the role needs goes without asking; the rest opens Claude Code's dialog.
+    #[default]
+    Practical,
+    /// What the role needs goes without asking; the rest is refused. Never opens a dialog.
+    DontAsk,
+    /// Nothing is asked and nothing refused. Not as root.
+    Bypass,
+    /// Claude Code's plan mode: reads, then asks to have its plan approved.
+    Plan,
+    /// Everything but reading is asked.
+    Ask,
+}
+
+/// The configuration of one role's permissions.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    pub mode: Mode,
+    /// Lets a reviewer edit and commit (a failing test, say). A coder always may, a planner never.
+    pub reviewer_edits: bool,
+    /// More rules, as Claude Code writes them.
+    pub allow: Vec<String>,
+    pub deny: Vec<String>,
+}
+
+/// The `permissions` of a Claude Code settings file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rules {
+    /// Always written: what Claude Code does without it changes between releases.
+    #[serde(rename = "defaultMode")]
+    pub default_mode: &'static str,
+    pub allow: Vec<String>,
+    pub deny: Vec<String>,
+}
+
+/// Git commands that only look.
+const GIT_READS: [&str; 14] = [
+    "blame",
+    "branch --list",
+    "cat-file",
+    "describe",
+    "diff",
+    "grep",
+    "log",
+    "ls-files",
+    "merge-base",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+];
+
+/// Git commands that change the agent's own worktree and branch. `push` is not among them: `create_pr`
+/// pushes, and who pushes by hand asks a person.
+const GIT_WRITES: [&str; 15] = [
+    "add",
+    "apply",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "commit",
+    "fetch",
+    "merge",
+    "mv",
+    "rebase",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stash",
+];
+
+/// Refused even when a person's own settings allow all of git: it destroys work that others have.
+const FORCED_PUSHES: [&str; 6] = [
+    "Bash(git push --force*)",
+    "Bash(git push -f*)",
+    "Bash(git push * --force*)",
+    "Bash(git push * -f*)",
+    "Bash(git push * +*)",
+    "Bash(git push*--mirror*)",
+];
+
+const EDITING_TOOLS: [&str; 3] = ["Edit", "Write", "NotebookEdit"];
+
+/// Returns the rules for an agent in a worktree whose own files are in `files`.
+pub fn rules(
+    role: Role,
+    choice: &Choice,
+    worktree: &Path,
+    files: &Path,
+    commands: &[Command],
+    is_root: bool,
+) -> Result<Rules, AgentError> {
+    let edits = match role {
+        Role::Coding => true,
+        Role::Review => choice.reviewer_edits,
+        Role::Planning => false,
+    };
+    let mut allow = vec![
+        format!("mcp__{}__*", role.registered_name()),
+        // The prompt file lies outside the worktree, where reading would ask.
+        format!("Read({})", everything_in(files)?),
+    ];
+    let practical = match choice.mode {
+        Mode::Practical | Mode::DontAsk | Mode::Plan => true,
+        Mode::Bypass | Mode::Ask => false,
+    };
+    if practical {
+        allow.extend(git(&GIT_READS));
+        if edits {
+            allow.push(format!("Edit({})", everything_in(worktree)?));
+            allow.extend(git(&GIT_WRITES));
+        }
+        if role != Role::Planning {
+            allow.extend(commands.iter().map(rule));
+        }
+    }
+    allow.extend(choice.allow.iter().cloned());
+    let mut deny: Vec<String> = FORCED_PUSHES.map(str::to_owned).into();
+    if !edits {
+        deny.extend(EDITING_TOOLS.map(str::to_owned));
+    }
+    deny.extend(choice.deny.iter().cloned());
+    Ok(Rules {
+        default_mode: default_mode(choice.mode, edits, is_root)?,
+        allow,
+        deny,
+    })
+}
+
+fn default_mode(mode: Mode, edits: bool, is_root: bool) -> Result<&'static str, AgentError> {
+    Ok(match mode {
+        // acceptEdits also lets file commands such as `rm` and `sed -i` pass, so not for readers.
+        Mode::Practical if edits => "acceptEdits",
+        Mode::Practical | Mode::Ask => "default",
+        Mode::DontAsk => "dontAsk",
+        Mode::Plan => "plan",
+        Mode::Bypass if is_root => return Err(AgentError::BypassAsRoot),
+        Mode::Bypass => "bypassPermissions",
+    })
+}
+
+fn git(commands: &[&str]) -> impl Iterator<Item = String> {
+    commands
+        .iter()
+        .map(|command| format!("Bash(git {command}:*)"))
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+fn rule(command: &Command) -> String {
+    let arguments = if command.arguments { ":*" } else { "" };
+    format!("Bash({}{arguments})", command.words)
+}
+
+/// A pattern for an absolute directory: one leading slash would mean "beside the settings file".
+fn everything_in(directory: &Path) -> Result<String, AgentError> {
+    let text = directory.to_str().ok_or_else(|| AgentError::NotUtf8 {
+        path: directory.to_owned(),
+    })?;
+    if !directory.is_absolute() {
+        return Err(AgentError::NotAbsolute {
+            path: directory.to_owned(),
+        });
+    }
+    Ok(format!("/{}/**", text.trim_end_matches('/')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules_for(role: Role, choice: &Choice) -> Rules {
+        let commands = [
+            Command {
+                words: "cargo test".to_owned(),
+                arguments: true,
+            },
+            Command {
+                words: "npm ci".to_owned(),
+                arguments: false,
+            },
+        ];
+        rules(
+            role,
+            choice,
+            Path::new("/w t"),
+            Path::new("/files"),
+            &commands,
+            false,
+        )
+        .unwrap()
+    }
+
+    fn has(rules: &[String], rule: &str) -> bool {
+        rules.iter().any(|known| known == rule)
+    }
+
+    #[test]
+    fn a_coder_edits_commits_and_tests() {
+        let rules = rules_for(Role::Coding, &Choice::default());
+        assert_eq!(rules.default_mode, "acceptEdits");
+        for rule in [
+            "mcp__codex-coding__*",
+            "Read(//files/**)",
+            "Edit(//w t/**)",
+            "Bash(git commit:*)",
+            "Bash(cargo test:*)",
+            "Bash(npm ci)",
+        ] {
+            assert!(has(&rules.allow, rule), "{rule}");
+        }
+        assert!(!rules.allow.iter().any(|rule| rule.contains("push")));
+        assert!(has(&rules.deny, "Bash(git push --force*)") && !has(&rules.deny, "Edit"));
+    }
+
+    #[test]
+    fn a_reviewer_reads_and_tests_and_edits_only_when_allowed() {
+        let rules = rules_for(Role::Review, &Choice::default());
+        assert_eq!(rules.default_mode, "default");
+        assert!(has(&rules.allow, "Bash(cargo test:*)") && has(&rules.allow, "Bash(git diff:*)"));
+        assert!(!has(&rules.allow, "Bash(git commit:*)"));
+        assert!(has(&rules.deny, "Write") && has(&rules.deny, "Edit"));
+        let editing = Choice {
+            reviewer_edits: true,
+            ..Choice::default()
+        };
+        let rules = rules_for(Role::Review, &editing);
+        assert_eq!(rules.default_mode, "acceptEdits");
+        assert!(has(&rules.allow, "Bash(git commit:*)") && !has(&rules.deny, "Write"));
+    }
+
+    #[test]
+    fn a_planner_only_reads() {
+        let editing = Choice {
+            reviewer_edits: true,
+            ..Choice::default()
+        };
+        let rules = rules_for(Role::Planning, &editing);
+        assert_eq!(rules.default_mode, "default");
+        assert!(has(&rules.deny, "Write") && has(&rules.allow, "Bash(git log:*)"));
+        assert!(!has(&rules.allow, "Bash(cargo test:*)"));
+    }
+
+    #[test]
+    fn asking_keeps_only_the_own_server_and_files() {
+        let choice = Choice {
+            mode: Mode::Ask,
+            allow: vec!["WebSearch".to_owned()],
+            ..Choice::default()
+        };
+        let rules = rules_for(Role::Coding, &choice);
+        assert_eq!(rules.default_mode, "default");
+        assert_eq!(
+            rules.allow,
+            ["mcp__codex-coding__*", "Read(//files/**)", "WebSearch"]
+        );
+    }
+
+    #[test]
+    fn bypass_is_refused_to_root_alone() {
+        assert!(matches!(
+            default_mode(Mode::Bypass, true, true),
+            Err(AgentError::BypassAsRoot)
+        ));
+        assert_eq!(
+            default_mode(Mode::Bypass, true, false).unwrap(),
+            "bypassPermissions"
+        );
+    }
+}

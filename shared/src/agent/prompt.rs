@@ -1,0 +1,144 @@
+//! The instructions of each role: templates with placeholders, and the first message.
+
+use std::path::Path;
+
+use super::error::AgentError;
+use crate::model::InstanceKind as Role;
+
+const CODING: &str = include_str!("../../prompts/coding.md");
+const REVIEW: &str = include_str!("../../prompts/review.md");
+const PLANNING: &str = include_str!("../../prompts/planning.md");
+
+/// What a template may name. One list for all roles, so that a template can be moved between them.
+pub const PLACEHOLDERS: [&str; 9] = [
+    "instance",
+    "branch",
+    "base",
+    "worktree",
+    "server",
+    "round",
+    "max_rounds",
+    "round_note",
+    "earlier_findings",
+];
+
+/// Values for placeholders, by name.
+pub type Values<'a> = std::collections::BTreeMap<&'a str, &'a str>;
+
+/// Returns the template of a role: the repository's own (`<directory>/<role>.md`), else the built-in.
+pub fn template(role: Role, directory: Option<&Path>) -> Result<String, AgentError> {
+    if let Some(directory) = directory {
+        let path = directory.join(role.as_str()).with_extension("md");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => return Ok(text),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => return Err(AgentError::Read { path, source }),
+        }
+    }
+    let built_in = match role {
+        Role::Coding => CODING,
+        Role::Review => REVIEW,
+        Role::Planning => PLANNING,
+    };
+    Ok(built_in.to_owned())
+}
+
+/// Fills in a template; values go in as they are and are never looked at for placeholders again.
+///
+/// A placeholder without a value is an error that names it: an agent must not read `{{base}}`.
+pub fn render(name: &str, template: &str, values: &Values<'_>) -> Result<String, AgentError> {
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (placeholder, behind) =
+            after
+                .split_once("}}")
+                .ok_or_else(|| AgentError::OpenPlaceholder {
+                    template: name.to_owned(),
+                })?;
+        let value =
+            values
+                .get(placeholder.trim())
+                .ok_or_else(|| AgentError::UnknownPlaceholder {
+                    template: name.to_owned(),
+                    name: placeholder.trim().to_owned(),
+                })?;
+        text.push_str(before);
+        text.push_str(value);
+        rest = behind;
+    }
+    text.push_str(rest);
+    Ok(text)
+}
+
+/// Returns the first message: a fixed first line, then the task, made harmless.
+///
+/// The line keeps a task that starts with `/` or `-` from being a command or a flag.
+pub fn first_message(role: Role, instance: &str, task: &str) -> String {
+    let what = match role {
+        Role::Coding => "Your task",
+        Role::Review => "The review asked of you",
+        Role::Planning => "What to plan",
+    };
+    format!("{what} as {instance}:\n\n{}", harmless(task))
+}
+
+/// Removes what a terminal or an argument list would act on: control characters but newline and tab.
+pub fn harmless(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .chars()
+        .filter(|character| !character.is_control() || matches!(character, '\n' | '\t'))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_inserted_literally() {
+        let values = Values::from([("base", "{{branch}} $1 {{"), ("branch", "b")]);
+        let text = render("t", "from {{base}} to {{ branch }}.", &values).unwrap();
+        assert_eq!(text, "from {{branch}} $1 {{ to b.");
+    }
+
+    #[test]
+    fn an_unknown_placeholder_is_named() {
+        let error = render("coding", "a {{bse}} b", &Values::new()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the prompt template coding has the unknown placeholder {{bse}}"
+        );
+        let error = render("coding", "a {{base", &Values::new()).unwrap_err();
+        assert!(matches!(error, AgentError::OpenPlaceholder { .. }));
+    }
+
+    #[test]
+    fn built_in_templates_use_known_placeholders_only() {
+        let values: Values<'_> = PLACEHOLDERS.iter().map(|name| (*name, "value")).collect();
+        for &role in Role::ALL {
+            let template = template(role, None).unwrap();
+            let text = render(role.as_str(), &template, &values).unwrap();
+            assert!(!text.contains("{{"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_repository_template_replaces_the_built_in_one() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("review.md"), "Mine: {{base}}").unwrap();
+        let review = template(Role::Review, Some(directory.path())).unwrap();
+        assert_eq!(review, "Mine: {{base}}");
+        let coding = template(Role::Coding, Some(directory.path())).unwrap();
+        assert_eq!(coding, CODING);
+    }
+
+    #[test]
+    fn the_first_message_never_starts_with_the_task() {
+        for task in ["/exit", "-p", "!rm", "\u{1b}[201~\r!x", "\0"] {
+            let message = first_message(Role::Coding, "work-1-a1", task);
+            assert!(message.starts_with("Your task as work-1-a1:\n\n"));
+            assert!(!message.contains(['\u{1b}', '\r', '\0']));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What the process was given: variables, folders, the working directory.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::ConfigError;
+use crate::model::{InstanceId, InvalidId};
+
+/// The environment as it was when the process began.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+    directory: PathBuf,
+}
+
+impl Environment {
+    /// Takes the environment of this process. Variables that are not UTF-8 are none of ours.
+    pub fn of_process() -> Self {
+        let text = |part: OsString| part.into_string().ok();
+        Self {
+            variables: std::env::vars_os()
+                .filter_map(|(name, value)| Some((text(name)?, text(value)?)))
+                .collect(),
+            directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+        }
+    }
+
+    /// Makes an environment from parts, for tests and for commands that act elsewhere.
+    pub fn new(variables: BTreeMap<String, String>, directory: PathBuf) -> Self {
+        Self {
+            variables,
+            directory,
+        }
+    }
+
+    /// Returns all variables, for handing on to an agent.
+    pub fn variables(&self) -> &BTreeMap<String, String> {
+        &self.variables
+    }
+
+    /// Returns a variable that is set and not empty.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns the folder that holds database, logs and agent files.
+    pub fn state_dir(&self) -> Result<PathBuf, ConfigError> {
+        if let Some(folder) = self.path("CODEX_STATE_DIR") {
+            return Ok(folder);
+        }
+        let base = match self.path("XDG_STATE_HOME") {
+            Some(folder) => folder,
+            None => self.home()?.join(".local/state"),
+        };
+        Ok(base.join("claude-codex"))
+    }
+
+    pub fn database(&self) -> Result<PathBuf, ConfigError> {
+        match self.path("CODEX_DB") {
+            Some(file) => Ok(file),
+            None => Ok(self.state_dir()?.join("codex.db")),
+        }
+    }
+
+    /// Returns the instance that this process acts for, if it was launched for one.
+    pub fn instance_id(&self) -> Result<Option<InstanceId>, InvalidId> {
+        self.get("CODEX_INSTANCE_ID").map(str::parse).transpose()
+    }
+
+    /// Returns the session of the Claude Code that started this process.
+    pub fn claude_session_id(&self) -> Option<&str> {
+        self.get("CLAUDE_CODE_SESSION_ID")
+    }
+
+    /// Returns the tmux pane this process runs in.
+    pub fn tmux_pane(&self) -> Option<&str> {
+        self.get("TMUX_PANE")
+    }
+
+    pub fn log_filter(&self) -> Option<&str> {
+        self.get("CODEX_LOG")
+    }
+
+    pub(super) fn user_config_file(&self) -> Option<PathBuf> {
+        let base = self
+            .path("XDG_CONFIG_HOME")
+            .or_else(|| Some(self.home().ok()?.join(".config")))?;
+        Some(base.join("claude-codex/config.toml"))
+    }
+
+    pub(super) fn codex_variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables
+            .iter()
+            .filter(|(name, value)| name.starts_with("CODEX_") && !value.is_empty())
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    pub fn home(&self) -> Result<PathBuf, ConfigError> {
+        self.path("HOME").ok_or(ConfigError::NoHome)
+    }
+
+    /// Relative paths are taken from the working directory, so that they mean one thing all along.
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        self.get(name).map(|value| self.directory.join(value))
+    }
+}

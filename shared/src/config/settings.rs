@@ -1,0 +1,201 @@
+//! Every setting, its type and its default. A key that is not here does not exist.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::closed_enum::closed_enum;
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct Settings {
+    pub coding: CodingSettings,
+    pub review: ReviewSettings,
+    pub planning: PlanningSettings,
+    pub resources: ResourceSettings,
+    pub agent: AgentSettings,
+    pub forge: ForgeSettings,
+    pub tmux: TmuxSettings,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct CodingSettings {
+    /// Whether a coder must be reviewed before it may make a pull request.
+    pub require_review: bool,
+    /// What branch names begin with.
+    pub branch_prefix: String,
+}
+
+impl Default for CodingSettings {
+    fn default() -> Self {
+        Self {
+            require_review: false,
+            branch_prefix: "codex/".to_owned(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct ReviewSettings {
+    /// How many rounds a coder gets.
+    pub max_review_cycles: u32,
+    /// Minutes after which a reviewer without a verdict is given up.
+    pub timeout_minutes: u64,
+    /// Whether commits that a reviewer made reach the coder.
+    pub preserve_changes: bool,
+    /// Whether a reviewer may edit files.
+    pub may_edit: bool,
+}
+
+impl Default for ReviewSettings {
+    fn default() -> Self {
+        Self {
+            max_review_cycles: 3,
+            timeout_minutes: 60,
+            preserve_changes: true,
+            may_edit: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct PlanningSettings {
+    /// Whether `create_task` also opens an issue when not told.
+    pub create_issues: bool,
+    /// How many issues one planner may open.
+    pub max_issues_per_plan: u32,
+}
+
+impl Default for PlanningSettings {
+    fn default() -> Self {
+        Self {
+            create_issues: false,
+            max_issues_per_plan: 20,
+        }
+    }
+}
+
+closed_enum!(
+    /// When the worktree of an ended agent is removed.
+    Cleanup, "cleanup policy" {
+        /// As soon as it has ended and nothing would be lost.
+        Auto = "auto",
+        /// Only by `claude-codex clean`.
+        Manual = "manual",
+        /// By any command, `cleanupAfterHours` after it ended.
+        Scheduled = "scheduled",
+    }
+);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct ResourceSettings {
+    /// How many agents may be at work at once.
+    pub max_concurrent_instances: u32,
+    /// Hours after which an agent is ended.
+    pub execution_timeout_hours: u64,
+    pub cleanup: Cleanup,
+    pub cleanup_after_hours: u64,
+    /// Folder for worktrees; relative to the repository's parent. Empty: `.codex-worktrees`.
+    pub worktree_root: String,
+}
+
+impl Default for ResourceSettings {
+    fn default() -> Self {
+        Self {
+            max_concurrent_instances: 10,
+            execution_timeout_hours: 24,
+            cleanup: Cleanup::Auto,
+            cleanup_after_hours: 24,
+            worktree_root: ".codex-worktrees".to_owned(),
+        }
+    }
+}
+
+closed_enum!(
+    /// What happens when an agent wants to do something that is not on its list.
+    PermissionMode, "permission mode" {
+        /// Claude Code's dialog opens and waits for a person.
+        Practical = "practical",
+        /// It is refused, and the agent goes on without.
+        DontAsk = "dontAsk",
+        /// Everything is allowed. Claude Code refuses this to root.
+        Bypass = "bypass",
+    }
+);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct AgentSettings {
+    /// Another agent program, as shell words; empty: Claude Code.
+    pub command: String,
+    /// The claude binary; empty: the one on PATH.
+    pub claude: String,
+    /// Model name handed to Claude Code; empty: its own default.
+    pub model: String,
+    pub coding_permissions: PermissionMode,
+    pub review_permissions: PermissionMode,
+    pub planning_permissions: PermissionMode,
+    /// Permission rules added to every agent's list, such as `Bash(docker compose:*)`.
+    pub allow: Vec<String>,
+    /// Permission rules that no agent gets past.
+    pub deny: Vec<String>,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            command: String::new(),
+            claude: String::new(),
+            model: String::new(),
+            coding_permissions: PermissionMode::Practical,
+            review_permissions: PermissionMode::Practical,
+            planning_permissions: PermissionMode::Practical,
+            allow: Vec::new(),
+            deny: Vec::new(),
+        }
+    }
+}
+
+closed_enum!(
+    /// Where pull requests and issues live.
+    ForgeKind, "forge" {
+        /// GitHub when origin is there and a token is at hand, else local.
+        Auto = "auto",
+        Github = "github",
+        Local = "local",
+    }
+);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct ForgeSettings {
+    pub kind: ForgeKind,
+    /// The remote that is pushed to.
+    pub remote: String,
+}
+
+impl Default for ForgeSettings {
+    fn default() -> Self {
+        Self {
+            kind: ForgeKind::Auto,
+            remote: "origin".to_owned(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct TmuxSettings {
+    /// Name of the private socket (`tmux -L`).
+    pub socket: String,
+}
+
+impl Default for TmuxSettings {
+    fn default() -> Self {
+        Self {
+            socket: "claude-codex".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The layers, from files and variables as a user would write them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+fn environment(home: &Path, variables: &[(&str, &str)]) -> Environment {
+    let mut all: BTreeMap<String, String> = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    all.insert("HOME".into(), home.to_str().unwrap().into());
+    Environment::new(all, home.to_owned())
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn origin_of(config: &Config, key: &str) -> String {
+    let value = config.values.iter().find(|value| value.key == key).unwrap();
+    value.origin.clone()
+}
+
+#[test]
+fn each_layer_wins_over_the_one_below() {
+    let home = tempfile::tempdir().unwrap();
+    let repository = home.path().join("repo");
+    write(
+        &home.path().join(".config/claude-codex/config.toml"),
+        "[review]\nmaxReviewCycles = 4\ntimeoutMinutes = 5\npreserveChanges = false\n",
+    );
+    write(
+        &repository.join(REPOSITORY_FILE),
+        "[review]\nmaxReviewCycles = 5\ntimeoutMinutes = 6\n[agent]\nallow = [\"Bash(just:*)\"]\n",
+    );
+    let environment = environment(home.path(), &[("CODEX_REVIEW_MAX_REVIEW_CYCLES", "6")]);
+    let flags = [("review.maxReviewCycles".to_owned(), "7".to_owned())];
+
+    let with_flag = Config::load(&environment, Some(&repository), &flags).unwrap();
+    assert_eq!(with_flag.settings.review.max_review_cycles, 7);
+    let config = Config::load(&environment, Some(&repository), &[]).unwrap();
+    assert_eq!(config.settings.review.max_review_cycles, 6);
+    assert_eq!(config.settings.review.timeout_minutes, 6);
+    assert!(!config.settings.review.preserve_changes);
+    assert_eq!(config.settings.agent.allow, ["Bash(just:*)"]);
+    assert_eq!(config.settings.resources, ResourceSettings::default());
+
+    assert_eq!(
+        origin_of(&config, "review.maxReviewCycles"),
+        "$CODEX_REVIEW_MAX_REVIEW_CYCLES"
+    );
+    assert!(origin_of(&config, "review.timeoutMinutes").ends_with("repo/.codex/config.toml"));
+    assert!(origin_of(&config, "review.preserveChanges").ends_with("claude-codex/config.toml"));
+    assert_eq!(origin_of(&config, "tmux.socket"), "default");
+}
+
+#[test]
+fn the_documented_variables_are_settings_too() {
+    let home = tempfile::tempdir().unwrap();
+    let environment = environment(
+        home.path(),
+        &[
+            ("CODEX_FORGE", "local"),
+            ("CODEX_CLAUDE", "/opt/claude"),
+            ("CODEX_AGENT_COMMAND", "my-agent --fast"),
+            ("CODEX_TMUX_SOCKET", "mine"),
+            ("CODEX_STATE_DIR", "state"),
+            ("CODEX_LOG", "debug"),
+            ("CODEX_INSTANCE_ID", "work-1-a1"),
+        ],
+    );
+    let settings = Config::load(&environment, None, &[]).unwrap().settings;
+    assert_eq!(settings.forge.kind, ForgeKind::Local);
+    assert_eq!(settings.agent.claude, "/opt/claude");
+    assert_eq!(settings.agent.command, "my-agent --fast");
+    assert_eq!(settings.tmux.socket, "mine");
+    assert_eq!(
+        environment.database().unwrap(),
+        home.path().join("state/codex.db")
+    );
+}
+
+#[test]
+fn mistakes_are_named_with_the_nearest_key() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".config/claude-codex/config.toml");
+    let plain = environment(home.path(), &[]);
+    let message = |environment: &Environment| {
+        let error = Config::load(environment, None, &[]).unwrap_err();
+        format!("{error} | {}", error.hint().unwrap_or_default())
+    };
+
+    write(&file, "[review]\nmaxReviewCycle = 4\n");
+    assert!(message(&plain).contains("unknown key `review.maxReviewCycle`"));
+    assert!(message(&plain).contains("Did you mean `review.maxReviewCycles`?"));
+    write(&file, "[revew]\nmaxReviewCycles = 4\n");
+    assert!(message(&plain).contains("Did you mean `review.maxReviewCycles`?"));
+    write(&file, "[review]\nmaxReviewCycles = \"many\"\n");
+    assert!(message(&plain).contains("`review.maxReviewCycles` that does not fit"));
+    write(&file, "[resources]\ncleanup = \"sometimes\"\n");
+    assert!(message(&plain).contains("`resources.cleanup` that does not fit"));
+    write(&file, "[review\n");
+    assert!(message(&plain).contains("not valid TOML"));
+
+    fs::remove_file(&file).unwrap();
+    let typo = environment(home.path(), &[("CODEX_TMUX_SOCKT", "x")]);
+    assert!(message(&typo).contains("Did you mean `CODEX_TMUX_SOCKET`?"));
+    let of_others = environment(home.path(), &[("CODEX_HOME", "/x"), ("CODEX_API_KEY", "y")]);
+    Config::load(&of_others, None, &[]).unwrap();
+    let wrong = environment(home.path(), &[("CODEX_REVIEW_TIMEOUT_MINUTES", "soon")]);
+    assert!(message(&wrong).contains("`soon` is not what this key takes"));
+}
+
+#[test]
+fn without_a_home_the_error_says_what_to_set() {
+    let environment = Environment::new(BTreeMap::new(), "/".into());
+    let error = environment.state_dir().unwrap_err();
+    assert!(error.hint().unwrap().contains("CODEX_STATE_DIR"));
+}

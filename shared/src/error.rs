@@ -1,0 +1,314 @@
+//! The one error type at the boundary: a stable code, what happened, and what to do about it.
+//!
+//! Primitives have their own enums; the `From` impls here decide code and hint, in one place. Tools
+//! answer `{code, message, hint, details}`; the command line prints the same.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::agent::AgentError;
+use crate::config::ConfigError;
+use crate::git::GitError;
+use crate::model::closed_enum::closed_enum;
+use crate::model::{IllegalTransition, InvalidId, Status};
+use crate::process::ProcessError;
+use crate::store::StoreError;
+use crate::tmux::TmuxError;
+
+closed_enum!(
+    /// What kind of failure it is. Codes are stable: scripts and agents match on them.
+    Code, "error code" {
+        ConfigInvalid = "CONFIG_INVALID",
+        DatabaseBusy = "DATABASE_BUSY",
+        DatabaseCorrupt = "DATABASE_CORRUPT",
+        DatabaseNewer = "DATABASE_NEWER",
+        DatabaseUnavailable = "DATABASE_UNAVAILABLE",
+        DatabaseReadOnly = "DATABASE_READ_ONLY",
+        DiskFull = "DISK_FULL",
+        AgentFailed = "AGENT_FAILED",
+        BranchExists = "BRANCH_EXISTS",
+        BranchNotFound = "BRANCH_NOT_FOUND",
+        ClaudeMissing = "CLAUDE_MISSING",
+        GitFailed = "GIT_FAILED",
+        GitMissing = "GIT_MISSING",
+        GitTooOld = "GIT_TOO_OLD",
+        IllegalState = "ILLEGAL_STATE",
+        InstanceNotFound = "INSTANCE_NOT_FOUND",
+        Internal = "INTERNAL",
+        InvalidArguments = "INVALID_ARGUMENTS",
+        Cancelled = "CANCELLED",
+        InstanceLimitReached = "INSTANCE_LIMIT_REACHED",
+        NotARepository = "NOT_A_REPOSITORY",
+        NotAvailable = "NOT_AVAILABLE",
+        ReviewPending = "REVIEW_PENDING",
+        RepositoryEmpty = "REPOSITORY_EMPTY",
+        ServerMissing = "SERVER_MISSING",
+        TaskNotFound = "TASK_NOT_FOUND",
+        TaskNotReady = "TASK_NOT_READY",
+        TmuxFailed = "TMUX_FAILED",
+        TmuxMissing = "TMUX_MISSING",
+        TmuxSessionNotFound = "TMUX_SESSION_NOT_FOUND",
+        TmuxTooOld = "TMUX_TOO_OLD",
+        WorktreeDirty = "WORKTREE_DIRTY",
+        WorktreePathTaken = "WORKTREE_PATH_TAKEN",
+    }
+);
+
+/// A failure, ready to be shown.
+#[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    pub code: Code,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<Value>>,
+}
+
+impl Error {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+            details: None,
+        }
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn maybe_hint(self, hint: &str) -> Self {
+        if hint.is_empty() {
+            self
+        } else {
+            self.hint(hint)
+        }
+    }
+
+    /// Adds data for machines.
+    #[must_use]
+    pub fn details(mut self, details: Value) -> Self {
+        self.details = Some(Box::new(details));
+        self
+    }
+
+    /// Says that an argument can't be used, and why.
+    pub fn argument(name: &str, problem: impl std::fmt::Display) -> Self {
+        Self::new(Code::InvalidArguments, format!("`{name}` {problem}"))
+            .details(json!({ "argument": name }))
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        match error {
+            StoreError::Corrupt { .. } => Self::new(Code::DatabaseCorrupt, message).hint(
+                "Move the database file away (its folder is `$CODEX_STATE_DIR`, or the folder of `CODEX_DB`) and try again; a new one is made. `sqlite3 FILE .recover` may save what it held.",
+            ),
+            StoreError::TooNew { .. } => Self::new(Code::DatabaseNewer, message)
+                .hint("Update Claude Codex: a newer version of it has used this database."),
+            StoreError::ReadOnly { .. } => Self::new(Code::DatabaseReadOnly, message).hint(
+                "Make the state folder and the files in it writable for this user, or set CODEX_STATE_DIR to one that is.",
+            ),
+            StoreError::Full { .. } => {
+                Self::new(Code::DiskFull, message).hint("Free some space, then call again; nothing was changed.")
+            }
+            StoreError::Busy { .. } => Self::new(Code::DatabaseBusy, message)
+                .hint("Call again in a moment; nothing was changed."),
+            StoreError::Folder { .. } | StoreError::CannotOpen { .. } => {
+                Self::new(Code::DatabaseUnavailable, message)
+                    .hint("Set CODEX_STATE_DIR to a folder that can be made and written.")
+            }
+            StoreError::Sql { .. } | StoreError::ShuttingDown | StoreError::IdTaken { .. } => {
+                Self::new(Code::Internal, message)
+            }
+            StoreError::Illegal(illegal) => illegal.into(),
+            StoreError::InstanceNotFound { .. } => Self::new(Code::InstanceNotFound, message)
+                .hint("`claude-codex list --all` shows every instance."),
+            StoreError::TaskNotFound { .. } => Self::new(Code::TaskNotFound, message).hint(
+                "Read the resource codex://tasks, or run `claude-codex tasks`, for the tasks that exist.",
+            ),
+            StoreError::TooManyInstances { .. } => Self::new(Code::InstanceLimitReached, message)
+                .hint("Stop one with `claude-codex stop ID`, or raise resources.maxConcurrentInstances."),
+            StoreError::ReviewPending { .. } => Self::new(Code::ReviewPending, message)
+                .hint("Wait for its verdict; it arrives by itself."),
+        }
+    }
+}
+
+impl From<IllegalTransition> for Error {
+    fn from(illegal: IllegalTransition) -> Self {
+        let hint = match illegal.status {
+            Status::WaitingReview | Status::UnderReview => {
+                "A review is under way. End your turn; the verdict arrives by itself."
+            }
+            Status::CreatingPr => "A pull request is being made. Wait for it.",
+            Status::PrCreated | Status::PrMerged | Status::PrClosed => {
+                "This agent has published its work."
+            }
+            Status::Completed | Status::Failed | Status::Terminated => {
+                "This agent has ended. `claude-codex resume ID` brings a failed or stopped one back."
+            }
+            Status::Started | Status::Running | Status::FeedbackReceived => {
+                "See `claude-codex show ID` for what it is doing."
+            }
+        };
+        Self::new(Code::IllegalState, illegal.to_string())
+            .hint(hint)
+            .details(json!({ "status": illegal.status }))
+    }
+}
+
+impl From<InvalidId> for Error {
+    fn from(error: InvalidId) -> Self {
+        Self::new(Code::InvalidArguments, error.to_string())
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        let hint = error.hint();
+        let error = Self::new(Code::ConfigInvalid, error.to_string());
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}
+
+impl From<GitError> for Error {
+    fn from(error: GitError) -> Self {
+        use GitError as G;
+        let message = error.to_string();
+        let (code, hint) = match &error {
+            G::NotARepository { .. } => (
+                Code::NotARepository,
+                "Go into a git repository, or make one with `git init`.",
+            ),
+            G::DubiousOwnership { .. } => (
+                Code::NotARepository,
+                "If you trust it, run `git config --global --add safe.directory PATH`.",
+            ),
+            G::EmptyRepository { .. } => (
+                Code::RepositoryEmpty,
+                "Make a first commit: `git commit --allow-empty -m start`.",
+            ),
+            G::TooOld { .. } => (Code::GitTooOld, "Update git."),
+            G::RevisionNotFound { .. } | G::BranchNotFound { .. } => (
+                Code::BranchNotFound,
+                "`git branch --all` lists what there is; `git fetch` may bring it.",
+            ),
+            G::InvalidName { .. } => (Code::InvalidArguments, "Choose another name."),
+            G::BranchExists { .. } => (
+                Code::BranchExists,
+                "Choose another name with --branch, or delete the old branch.",
+            ),
+            G::BranchCheckedOut { .. } => (
+                Code::BranchExists,
+                "Choose another branch, or leave it in the other worktree first.",
+            ),
+            G::PathTaken { .. } | G::InvalidPath { .. } => (
+                Code::WorktreePathTaken,
+                "Move it away, or set resources.worktreeRoot to another folder.",
+            ),
+            G::WorktreeDirty { .. } => (Code::WorktreeDirty, "Commit or stash the changes first."),
+            G::LockTimeout { .. } => (Code::GitFailed, "Try again in a moment."),
+            G::Cancelled { .. } => (Code::Cancelled, ""),
+            G::Process {
+                source: ProcessError::NotFound { .. },
+            } => (Code::GitMissing, "Install git."),
+            G::Process { .. }
+            | G::NoCommonHistory { .. }
+            | G::BranchMoved { .. }
+            | G::NotALinkedWorktree { .. }
+            | G::WorktreeLocked { .. }
+            | G::LeftBehind { .. }
+            | G::PushRejected { .. }
+            | G::AuthenticationFailed { .. }
+            | G::RemoteUnreachable { .. }
+            | G::RemoteNotFound { .. }
+            | G::Failed { .. }
+            | G::UnexpectedOutput { .. }
+            | G::Io { .. }
+            | G::Task { .. } => (Code::GitFailed, ""),
+        };
+        Self::new(code, message).maybe_hint(hint)
+    }
+}
+
+impl From<TmuxError> for Error {
+    fn from(error: TmuxError) -> Self {
+        let message = error.to_string();
+        let (code, hint) = match &error {
+            TmuxError::NotInstalled { .. } => (
+                Code::TmuxMissing,
+                "Install tmux, for instance with `apt install tmux` or `brew install tmux`.",
+            ),
+            TmuxError::TooOld { .. } => (Code::TmuxTooOld, "Update tmux."),
+            TmuxError::SessionMissing { .. } => (
+                Code::TmuxSessionNotFound,
+                "The agent has ended; `claude-codex resume ID` brings it back.",
+            ),
+            TmuxError::SessionExists { .. } => (
+                Code::TmuxFailed,
+                "`claude-codex clean` removes sessions that belong to no agent.",
+            ),
+            TmuxError::InvalidName { .. }
+            | TmuxError::EmptyCommand
+            | TmuxError::InvalidVariable { .. }
+            | TmuxError::CommandTooLong { .. }
+            | TmuxError::InvalidDirectory { .. }
+            | TmuxError::EmptyText
+            | TmuxError::UnsafeText { .. }
+            | TmuxError::UnsafeLogPath { .. }
+            | TmuxError::Write { .. }
+            | TmuxError::ServerLost { .. }
+            | TmuxError::Failed { .. }
+            | TmuxError::UnexpectedOutput { .. }
+            | TmuxError::Process { .. } => (Code::TmuxFailed, ""),
+        };
+        Self::new(code, message).maybe_hint(hint)
+    }
+}
+
+impl From<AgentError> for Error {
+    fn from(error: AgentError) -> Self {
+        let message = error.to_string();
+        let (code, hint) = match &error {
+            AgentError::ClaudeMissing | AgentError::NotExecutable { .. } => (
+                Code::ClaudeMissing,
+                "Install Claude Code (`npm install -g @anthropic-ai/claude-code`), or name it in CODEX_CLAUDE.",
+            ),
+            AgentError::BypassAsRoot => (
+                Code::ConfigInvalid,
+                "Run as another user, or choose another permission mode.",
+            ),
+            AgentError::CommandWords { .. } | AgentError::CommandEmpty => (
+                Code::ConfigInvalid,
+                "Correct agent.command or CODEX_AGENT_COMMAND.",
+            ),
+            AgentError::UnknownPlaceholder { .. } | AgentError::OpenPlaceholder { .. } => (
+                Code::ConfigInvalid,
+                "Correct the template in .codex/prompts/.",
+            ),
+            AgentError::Corrupt { .. } | AgentError::Shape { .. } => (
+                Code::AgentFailed,
+                "Repair the file by hand; Claude Code itself cannot use it as it is.",
+            ),
+            AgentError::Write { .. }
+            | AgentError::Read { .. }
+            | AgentError::NotUtf8 { .. }
+            | AgentError::NotAbsolute { .. }
+            | AgentError::Process(_)
+            | AgentError::UnknownVersion { .. } => (Code::AgentFailed, ""),
+        };
+        Self::new(code, message).maybe_hint(hint)
+    }
+}

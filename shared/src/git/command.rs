@@ -1,0 +1,282 @@
+//! Runs git: one environment, one set of limits and one way to fail for every call.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::time::Duration;
+
+use super::error::GitError;
+use super::scrub::{self, Secret};
+use crate::process::{self, Finished, Limits, ProcessError};
+
+/// Reading history or status of the largest repositories.
+const READ_TIME: Duration = Duration::from_mins(1);
+/// A checkout may fetch (partial clones) or run filters (LFS); a push waits for remote hooks.
+pub(super) const LONG_TIME: Duration = Duration::from_mins(10);
+/// Memory that one answer of git may take: some 300,000 paths.
+pub(super) const OUTPUT: usize = 32 << 20;
+
+/// Variables that would make git look at another repository than the one meant, or read it differently.
+///
+/// They are set when this program was started from a git hook or an alias.
+const INHERITED: [&str; 26] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIFF_OPTS",
+    "GIT_DIR",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INDEX_VERSION",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// The git program, and what to add to the environment it inherits.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: OsString,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl Default for Git {
+    fn default() -> Self {
+        Self::new("git")
+    }
+}
+
+impl Git {
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Adds a variable to the environment of every git that this value starts.
+    #[must_use]
+    pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    pub(super) fn call<'a>(&'a self, place: Place<'a>, operation: &'static str) -> Call<'a> {
+        Call {
+            git: self,
+            place,
+            operation,
+            args: operation.split(' ').map(OsString::from).collect(),
+            environment: Vec::new(),
+            time: READ_TIME,
+            output: OUTPUT,
+            writes: false,
+            secret: None,
+        }
+    }
+}
+
+/// Where a git command does its work.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// The repository as such, named by its common directory; `HEAD` is the main worktree's.
+    Repository(&'a Path),
+    /// The top level of a worktree, main or linked.
+    Worktree(&'a Path),
+    /// Any directory; git searches upwards from there.
+    Directory(&'a Path),
+}
+
+impl<'a> Place<'a> {
+    fn path(self) -> &'a Path {
+        match self {
+            Self::Repository(path) | Self::Worktree(path) | Self::Directory(path) => path,
+        }
+    }
+}
+
+/// One call of git, being put together.
+pub(super) struct Call<'a> {
+    git: &'a Git,
+    place: Place<'a>,
+    operation: &'static str,
+    args: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    time: Duration,
+    output: usize,
+    writes: bool,
+    secret: Option<&'a Secret>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub(super) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    pub(super) fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Says that the call changes something, so git may take its locks.
+    pub(super) fn writes(mut self) -> Self {
+        self.writes = true;
+        self
+    }
+
+    pub(super) fn time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
+    }
+
+    pub(super) fn output(mut self, bytes: usize) -> Self {
+        self.output = bytes;
+        self
+    }
+
+    /// Names a secret that must not show in what git prints.
+    pub(super) fn secret(mut self, secret: Option<&'a Secret>) -> Self {
+        self.secret = secret;
+        self
+    }
+
+    /// Runs git to its end, whatever status it ends with.
+    pub(super) async fn run(&self) -> Result<Finished, GitError> {
+        let mut command = process::command(self.git.program.clone(), self.leading_args());
+        command.args(&self.args);
+        if let Place::Worktree(path) = self.place {
+            // Without this, git would search upwards and might act on a repository around it.
+            if path.join(".git").symlink_metadata().is_err() {
+                return Err(GitError::NotARepository {
+                    path: path.to_owned(),
+                });
+            }
+        }
+        command.current_dir(self.place.path());
+        for name in INHERITED {
+            command.env_remove(name);
+        }
+        command
+            .env("GIT_TERMINAL_PROMPT", "0")
+            // ssh would otherwise stop for a question on the terminal; it asks no one instead.
+            .env("SSH_ASKPASS_REQUIRE", "force")
+            .env("LC_ALL", "C")
+            .env_remove("LANGUAGE");
+        if self.writes {
+            command.env_remove("GIT_OPTIONAL_LOCKS");
+        } else {
+            command.env("GIT_OPTIONAL_LOCKS", "0");
+        }
+        command
+            .envs(
+                self.git
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            )
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let limits = Limits {
+            time: self.time,
+            output: self.output,
+        };
+        process::run(&mut command, None, limits)
+            .await
+            .map_err(|source| self.process_error(source))
+    }
+
+    /// Runs git and returns its output if the status is 0.
+    pub(super) async fn success(&self) -> Result<Finished, GitError> {
+        let finished = self.run().await?;
+        if finished.status.success() {
+            Ok(finished)
+        } else {
+            Err(self.failure(&finished))
+        }
+    }
+
+    /// Runs git and returns its output, or `None` if the status is 1 (git's plain "no").
+    pub(super) async fn answer(&self) -> Result<Option<Finished>, GitError> {
+        let finished = self.run().await?;
+        match finished.status.code() {
+            Some(0) => Ok(Some(finished)),
+            Some(1) => Ok(None),
+            _ => Err(self.failure(&finished)),
+        }
+    }
+
+    /// Turns a failed run into the error that says most about it.
+    pub(super) fn failure(&self, finished: &Finished) -> GitError {
+        let path = self.place.path().to_owned();
+        let stderr = self.stderr(finished);
+        if stderr.contains("dubious ownership") {
+            GitError::DubiousOwnership { path }
+        } else if stderr.contains("not a git repository") {
+            GitError::NotARepository { path }
+        } else {
+            GitError::Failed {
+                operation: self.operation,
+                status: finished.status.code(),
+                stderr,
+            }
+        }
+    }
+
+    /// Returns what git said on standard error, fit to be shown.
+    pub(super) fn stderr(&self, finished: &Finished) -> String {
+        scrub::shown(&finished.stderr_text(), self.secret)
+    }
+
+    fn leading_args(&self) -> Vec<OsString> {
+        let mut args = vec![OsString::from("-c"), OsString::from("core.quotePath=false")];
+        if let Place::Repository(common_dir) = self.place {
+            let mut argument = OsString::from("--git-dir=");
+            argument.push(common_dir);
+            args.push(argument);
+        }
+        args
+    }
+
+    fn process_error(&self, source: ProcessError) -> GitError {
+        match source {
+            ProcessError::Spawn { .. } if !self.place.path().is_dir() => GitError::NotARepository {
+                path: self.place.path().to_owned(),
+            },
+            ProcessError::NotFound { .. }
+            | ProcessError::Spawn { .. }
+            | ProcessError::Io { .. }
+            | ProcessError::TimedOut { .. }
+            | ProcessError::TooMuchOutput { .. } => GitError::Process { source },
+        }
+    }
+}
+
+impl GitError {
+    /// Reports output that git should not have given, shortened.
+    pub(super) fn unexpected(operation: &'static str, found: &[u8]) -> Self {
+        Self::UnexpectedOutput {
+            operation,
+            found: String::from_utf8_lossy(&found[..found.len().min(200)]).into_owned(),
+        }
+    }
+}

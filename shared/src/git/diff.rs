@@ -1,0 +1,200 @@
+//! What a branch changes, measured from where it left its base.
+
+use std::path::PathBuf;
+
+use super::command::OUTPUT;
+use super::discovery::{Repository, path_of};
+use super::error::GitError;
+use super::names::Oid;
+use super::status::ChangeKind;
+use crate::process::ProcessError;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DiffStat {
+    pub files: Vec<FileStat>,
+    pub added: u64,
+    pub removed: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileStat {
+    pub path: PathBuf,
+    pub renamed_from: Option<PathBuf>,
+    /// Lines; 0 if binary.
+    pub added: u64,
+    pub removed: u64,
+    pub binary: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    pub path: PathBuf,
+    pub original: Option<PathBuf>,
+    pub kind: ChangeKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffText {
+    /// Whole lines; invalid UTF-8 replaced.
+    pub text: String,
+    pub truncated: bool,
+}
+
+impl Repository {
+    /// Counts the lines that `head` changes in each file since it left `base`.
+    pub async fn diff_stat(&self, base: &str, head: &str) -> Result<DiffStat, GitError> {
+        let output = self.diff(base, head, &["--numstat", "-z"], OUTPUT).await?;
+        parse_numstat(&output)
+    }
+
+    /// Lists the files that `head` changes since it left `base`.
+    pub async fn changed_files(
+        &self,
+        base: &str,
+        head: &str,
+    ) -> Result<Vec<ChangedFile>, GitError> {
+        let output = self
+            .diff(base, head, &["--name-status", "-z"], OUTPUT)
+            .await?;
+        parse_name_status(&output)
+    }
+
+    /// Returns the diff of `head` since it left `base`, cut after a line to at most `max_bytes`.
+    ///
+    /// A diff of many megabytes is given as no text at all, marked as truncated.
+    pub async fn diff_text(
+        &self,
+        base: &str,
+        head: &str,
+        max_bytes: usize,
+    ) -> Result<DiffText, GitError> {
+        let limit = max_bytes.max(OUTPUT);
+        let output = match self.diff(base, head, &["--patch"], limit).await {
+            Err(GitError::Process {
+                source: ProcessError::TooMuchOutput { .. },
+            }) => {
+                return Ok(DiffText {
+                    text: String::new(),
+                    truncated: true,
+                });
+            }
+            outcome => outcome?,
+        };
+        Ok(cut_at_line(&output, max_bytes))
+    }
+
+    async fn diff(
+        &self,
+        base: &str,
+        head: &str,
+        format: &[&str],
+        limit: usize,
+    ) -> Result<Vec<u8>, GitError> {
+        let (base, head) = self.resolve_both(base, head).await?;
+        let from = self.merge_base_of(&base, &head).await?;
+        let from: Oid = from.ok_or_else(|| GitError::NoCommonHistory {
+            base,
+            head: head.clone(),
+        })?;
+        // diff-tree, because the user's settings for `git diff` would change what it prints.
+        let finished = self
+            .call("diff-tree")
+            .args(["-r", "-M", "--no-color", "--no-ext-diff", "--no-textconv"])
+            .args(format)
+            .args([from.as_str(), head.as_str(), "--"])
+            .output(limit)
+            .success()
+            .await?;
+        Ok(finished.stdout)
+    }
+}
+
+fn cut_at_line(output: &[u8], max_bytes: usize) -> DiffText {
+    let text = String::from_utf8_lossy(output);
+    if text.len() <= max_bytes {
+        return DiffText {
+            text: text.into_owned(),
+            truncated: false,
+        };
+    }
+    let end = text.as_bytes()[..max_bytes]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |position| position + 1);
+    DiffText {
+        text: text[..end].to_owned(),
+        truncated: true,
+    }
+}
+
+/// Reads `git diff-tree --numstat -z`.
+pub fn parse_numstat(output: &[u8]) -> Result<DiffStat, GitError> {
+    let mut stat = DiffStat::default();
+    let mut fields = output.split(|byte| *byte == 0);
+    while let Some(line) = fields.next() {
+        if line.is_empty() {
+            continue;
+        }
+        let unexpected = || GitError::unexpected("diff-tree", line);
+        let mut parts = line.splitn(3, |byte| *byte == b'\t');
+        let (added, removed, path) = (parts.next(), parts.next(), parts.next());
+        let (Some(added), Some(removed), Some(path)) = (added, removed, path) else {
+            return Err(unexpected());
+        };
+        let binary = added == b"-";
+        let count = |digits: &[u8]| match std::str::from_utf8(digits) {
+            Ok("-") => Ok(0),
+            digits => digits
+                .ok()
+                .and_then(|digits| digits.parse::<u64>().ok())
+                .ok_or_else(unexpected),
+        };
+        let (added, removed) = (count(added)?, count(removed)?);
+        // For a rename the path is empty, and the old and new paths follow as fields of their own.
+        let (renamed_from, path) = if path.is_empty() {
+            let old = fields.next().ok_or_else(unexpected)?;
+            (Some(path_of(old)), fields.next().ok_or_else(unexpected)?)
+        } else {
+            (None, path)
+        };
+        stat.added = stat.added.saturating_add(added);
+        stat.removed = stat.removed.saturating_add(removed);
+        stat.files.push(FileStat {
+            path: path_of(path),
+            renamed_from,
+            added,
+            removed,
+            binary,
+        });
+    }
+    Ok(stat)
+}
+
+/// Reads `git diff-tree --name-status -z`.
+pub fn parse_name_status(output: &[u8]) -> Result<Vec<ChangedFile>, GitError> {
+    let mut files = Vec::new();
+    let mut fields = output.split(|byte| *byte == 0);
+    while let Some(letter) = fields.next() {
+        if letter.is_empty() {
+            continue;
+        }
+        let unexpected = || GitError::unexpected("diff-tree", letter);
+        let kind = ChangeKind::of_letter(letter[0]).ok_or_else(unexpected)?;
+        let original = match kind {
+            ChangeKind::Renamed | ChangeKind::Copied => {
+                Some(path_of(fields.next().ok_or_else(unexpected)?))
+            }
+            ChangeKind::Added
+            | ChangeKind::Modified
+            | ChangeKind::Deleted
+            | ChangeKind::TypeChanged => None,
+        };
+        let path = fields.next().ok_or_else(unexpected)?;
+        files.push(ChangedFile {
+            path: path_of(path),
+            original,
+            kind,
+        });
+    }
+    Ok(files)
+}

@@ -1,0 +1,177 @@
+//! Finds the repository that a path belongs to.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use super::command::{Call, Git, Place};
+use super::error::GitError;
+
+/// A repository: all worktrees that share one common git directory.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    pub(super) git: Git,
+    common_dir: PathBuf,
+    root: PathBuf,
+    worktree: Option<PathBuf>,
+}
+
+impl Repository {
+    /// Finds the repository around a path with the `git` on PATH.
+    pub async fn discover(path: &Path) -> Result<Self, GitError> {
+        Git::default().discover(path).await
+    }
+
+    /// Returns the git directory that all worktrees share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Returns the top level of the main worktree, or the directory of a bare repository.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the top level of the worktree that the discovered path was in.
+    pub fn worktree(&self) -> Option<&Path> {
+        self.worktree.as_deref()
+    }
+
+    /// Returns the repository's folder name, made of characters that fit in any path.
+    pub fn name(&self) -> String {
+        // A bare repository may be kept as `project/.git`, beside its worktrees.
+        let named = match self.root.file_name() {
+            Some(name) if name == ".git" => self.root.parent().and_then(Path::file_name),
+            name => name,
+        };
+        let name = named.unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(".git").unwrap_or(&name);
+        let usable =
+            |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
+        let name: String = name
+            .chars()
+            .map(|character| if usable(character) { character } else { '-' })
+            .collect();
+        match name.trim_matches(['.', '-']) {
+            "" => "repository".to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
+    /// Starts a call about the repository as a whole.
+    pub(super) fn call(&self, operation: &'static str) -> Call<'_> {
+        self.git
+            .call(Place::Repository(&self.common_dir), operation)
+    }
+
+    /// Starts a call in one worktree.
+    pub(super) fn call_in<'a>(&'a self, worktree: &'a Path, operation: &'static str) -> Call<'a> {
+        self.git.call(Place::Worktree(worktree), operation)
+    }
+}
+
+impl Git {
+    /// Finds the repository around a path: a subdirectory, a worktree, a bare repository.
+    pub async fn discover(&self, path: &Path) -> Result<Repository, GitError> {
+        let start = if path.is_file() {
+            path.parent().unwrap_or(path)
+        } else {
+            path
+        };
+        if !start.is_dir() {
+            return Err(GitError::NotARepository {
+                path: path.to_owned(),
+            });
+        }
+        let place = Place::Directory(start);
+        let facts = self
+            .call(place, "rev-parse")
+            .args(["--is-bare-repository", "--is-inside-work-tree"])
+            .args(["--path-format=absolute", "--git-common-dir"])
+            .success()
+            .await?;
+        // The path comes last because it alone may contain line breaks.
+        let mut fields = facts.stdout.splitn(3, |byte| *byte == b'\n');
+        let (bare, inside) = (fields.next(), fields.next());
+        let common_dir = fields.next().map(path_of_line);
+        let (Some(bare), Some(inside), Some(common_dir)) = (bare, inside, common_dir) else {
+            return Err(GitError::unexpected("rev-parse", &facts.stdout));
+        };
+        let worktree = if inside == b"true" {
+            Some(self.path_question(place, "--show-toplevel").await?)
+        } else {
+            None
+        };
+        let root = if bare == b"true" {
+            common_dir.clone()
+        } else {
+            self.root_of(place, &common_dir, worktree.as_deref())
+                .await?
+        };
+        Ok(Repository {
+            git: self.clone(),
+            common_dir,
+            root,
+            worktree,
+        })
+    }
+
+    /// Finds the main worktree of a repository, seen from any of its worktrees.
+    async fn root_of(
+        &self,
+        place: Place<'_>,
+        common_dir: &Path,
+        worktree: Option<&Path>,
+    ) -> Result<PathBuf, GitError> {
+        let git_dir = self.path_question(place, "--git-dir").await?;
+        if let Some(worktree) = worktree
+            && git_dir == common_dir
+        {
+            return Ok(worktree.to_owned());
+        }
+        let main = Place::Repository(common_dir);
+        let bare = self
+            .call(main, "rev-parse")
+            .arg("--is-bare-repository")
+            .success()
+            .await?;
+        if bare.stdout == b"true\n" {
+            return Ok(common_dir.to_owned());
+        }
+        // Submodules keep their git directory elsewhere and say where the files are.
+        let configured = self
+            .call(main, "config")
+            .args(["--null", "--get", "core.worktree"])
+            .answer()
+            .await?;
+        if let Some(mut configured) = configured {
+            configured.stdout.pop();
+            let path = common_dir.join(OsString::from_vec(configured.stdout));
+            return Ok(path.canonicalize().unwrap_or(path));
+        }
+        if common_dir.file_name().is_some_and(|name| name == ".git") {
+            return Ok(common_dir.parent().unwrap_or(common_dir).to_owned());
+        }
+        Ok(common_dir.to_owned())
+    }
+
+    async fn path_question(&self, place: Place<'_>, question: &str) -> Result<PathBuf, GitError> {
+        let answer = self
+            .call(place, "rev-parse")
+            .args(["--path-format=absolute", question])
+            .success()
+            .await?;
+        Ok(path_of_line(&answer.stdout))
+    }
+}
+
+/// Reads a path that git printed with one line break after it.
+pub(super) fn path_of_line(line: &[u8]) -> PathBuf {
+    let bytes = line.strip_suffix(b"\n").unwrap_or(line);
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+/// Reads a path that git printed between NUL bytes.
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}

@@ -1,0 +1,146 @@
+//! What can go wrong with git, in kinds that a caller can act on.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::names::Oid;
+use super::version::Version;
+use crate::process::ProcessError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("{} is not inside a git repository", path.display())]
+    NotARepository { path: PathBuf },
+    #[error(
+        "git refuses {}: it belongs to another user (see safe.directory in git's documentation)",
+        path.display()
+    )]
+    DubiousOwnership { path: PathBuf },
+    #[error("git {found} is too old, {minimum} or newer is needed")]
+    TooOld { found: Version, minimum: Version },
+    #[error("the repository at {} has no commits yet", path.display())]
+    EmptyRepository { path: PathBuf },
+    #[error("there is no commit `{revision}`")]
+    RevisionNotFound { revision: String },
+    #[error("`{name}` is not a valid {kind} name")]
+    InvalidName { kind: NameKind, name: String },
+    #[error("`{base}` and `{head}` have no common history")]
+    NoCommonHistory { base: Oid, head: Oid },
+    #[error("a branch named `{name}` already exists")]
+    BranchExists { name: String },
+    #[error("there is no branch `{name}`")]
+    BranchNotFound { name: String },
+    #[error("branch `{name}` is checked out at {}", at.display())]
+    BranchCheckedOut { name: String, at: PathBuf },
+    #[error("branch `{name}` is at {actual}, not at {expected}")]
+    BranchMoved {
+        name: String,
+        expected: Oid,
+        actual: Oid,
+    },
+    #[error("{} already exists", path.display())]
+    PathTaken { path: PathBuf },
+    #[error("{} cannot be the path of a worktree: it must be absolute and not end in white space", path.display())]
+    InvalidPath { path: PathBuf },
+    #[error("{} is not a linked worktree of this repository", path.display())]
+    NotALinkedWorktree { path: PathBuf },
+    #[error("worktree {} is locked: {reason}", path.display())]
+    WorktreeLocked { path: PathBuf, reason: String },
+    #[error("worktree {} has changes that are not committed", path.display())]
+    WorktreeDirty { path: PathBuf },
+    #[error("another process kept {} locked for {} s", path.display(), waited.as_secs())]
+    LockTimeout { path: PathBuf, waited: Duration },
+    #[error("{cause}; removing the unfinished worktree {} failed too", path.display())]
+    LeftBehind {
+        path: PathBuf,
+        cause: Box<GitError>,
+        #[source]
+        undo: Box<GitError>,
+    },
+    #[error("the caller gave up before `{operation}` was done")]
+    Cancelled { operation: &'static str },
+    #[error("the push was rejected ({reason}): {detail}")]
+    PushRejected {
+        reason: RejectReason,
+        detail: String,
+    },
+    #[error("remote `{remote}` did not accept the credentials: {detail}")]
+    AuthenticationFailed { remote: String, detail: String },
+    #[error("remote `{remote}` cannot be reached: {detail}")]
+    RemoteUnreachable { remote: String, detail: String },
+    #[error("there is no remote `{remote}`: {detail}")]
+    RemoteNotFound { remote: String, detail: String },
+    #[error("`git {operation}` failed{}: {stderr}", status.map(|code| format!(" with status {code}")).unwrap_or_default())]
+    Failed {
+        operation: &'static str,
+        /// None: ended by a signal.
+        status: Option<i32>,
+        /// Without secrets and control characters, and bounded.
+        stderr: String,
+    },
+    #[error("`git {operation}` answered something unexpected: {}", found.escape_debug())]
+    UnexpectedOutput {
+        operation: &'static str,
+        found: String,
+    },
+    #[error(transparent)]
+    Process { source: ProcessError },
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("`{operation}` stopped without an answer: {source}")]
+    Task {
+        operation: &'static str,
+        source: tokio::task::JoinError,
+    },
+}
+
+/// The kinds of names that git gives rules for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameKind {
+    Branch,
+    Reference,
+    Revision,
+    Remote,
+    ConfigKey,
+    Url,
+}
+
+impl std::fmt::Display for NameKind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Branch => "branch",
+            Self::Reference => "reference",
+            Self::Revision => "revision",
+            Self::Remote => "remote",
+            Self::ConfigKey => "configuration key",
+            Self::Url => "URL",
+        })
+    }
+}
+
+/// Why a remote, or a hook on the way to it, did not take a push.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectReason {
+    /// The remote branch has commits that the pushed one lacks.
+    NonFastForward,
+    /// A hook, here or on the remote, said no.
+    Hook,
+    /// The branch is protected by a rule of the forge.
+    Protected,
+    Other,
+}
+
+impl std::fmt::Display for RejectReason {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::NonFastForward => "the remote branch has other commits",
+            Self::Hook => "a hook declined it",
+            Self::Protected => "the branch is protected",
+            Self::Other => "the remote declined it",
+        })
+    }
+}

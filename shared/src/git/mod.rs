@@ -1,0 +1,42 @@
+//! Git, through the git program alone.
+//!
+//! Every question costs one to three spawns of 2–3 ms, which is little beside what the answers are
+//! used for, and the program reads everything its user's repositories may be (reftable, SHA-256,
+//! partial clones, `includeIf`), with the user's hooks, filters and credentials. Text that git,
+//! hooks or remotes print is made harmless in `scrub`; names are checked in `names`.
+
+mod add_worktree;
+mod command;
+mod diff;
+mod discovery;
+mod error;
+mod history;
+mod lock;
+mod names;
+mod push;
+mod refs;
+mod scrub;
+mod status;
+mod unsaved;
+mod version;
+mod worktree;
+
+#[cfg(test)]
+mod tests;
+
+pub use add_worktree::{AddedWorktree, Checkout};
+pub use command::Git;
+pub use diff::{ChangedFile, DiffStat, DiffText, FileStat, parse_name_status, parse_numstat};
+pub use discovery::Repository;
+pub use error::{GitError, NameKind, RejectReason};
+pub use history::{AheadBehind, Commit, FastForward, parse_log};
+pub use names::{
+    Oid, check_branch, check_config_key, check_reference, check_remote, check_revision,
+};
+pub use push::{Auth, PushOutcome, PushSpec, parse_push};
+pub use refs::Head;
+pub use scrub::Secret;
+pub use status::{ChangeKind, Entry, EntryKind, Status, Upstream, parse_status};
+pub use unsaved::{Operation, UnsavedWork};
+pub use version::{MINIMUM, Version, parse_version};
+pub use worktree::{Worktree, parse_worktrees};

@@ -1,0 +1,202 @@
+//! Pushes one branch, with the user's own credentials or a token that leaves no trace.
+
+use std::path::Path;
+
+use super::command::{Call, LONG_TIME};
+use super::discovery::Repository;
+use super::error::{GitError, NameKind, RejectReason};
+use super::names::{check_branch, check_remote};
+use super::scrub::{self, Secret};
+use crate::process::Finished;
+
+#[derive(Debug, Clone)]
+pub struct PushSpec {
+    /// The name of a configured remote.
+    pub remote: String,
+    /// The local branch.
+    pub branch: String,
+    /// The branch's name on the remote.
+    pub to: String,
+    pub set_upstream: bool,
+    /// None: git finds credentials itself (helpers, SSH agent).
+    pub auth: Option<Auth>,
+}
+
+/// A header that git sends to URLs that begin with `url`.
+///
+/// Hooks that git runs for the push can read it; nothing else can, and no file holds it.
+#[derive(Debug, Clone)]
+pub struct Auth {
+    /// Such as `https://github.com/`.
+    pub url: String,
+    /// Such as `Authorization: Basic …`.
+    pub header: Secret,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PushOutcome {
+    Created,
+    Updated,
+    UpToDate,
+}
+
+impl Repository {
+    /// Pushes a branch; never by force.
+    pub async fn push(&self, worktree: &Path, spec: &PushSpec) -> Result<PushOutcome, GitError> {
+        check_remote(&spec.remote)?;
+        check_branch(&spec.branch)?;
+        check_branch(&spec.to)?;
+        if !self.remotes().await?.contains(&spec.remote) {
+            return Err(GitError::RemoteNotFound {
+                remote: spec.remote.clone(),
+                detail: "it is not configured in this repository".to_owned(),
+            });
+        }
+        if !self.branch_exists(&spec.branch).await? {
+            return Err(GitError::BranchNotFound {
+                name: spec.branch.clone(),
+            });
+        }
+        let mut call = self
+            .call_in(worktree, "push")
+            .arg("--porcelain")
+            .writes()
+            .time(LONG_TIME);
+        if spec.set_upstream {
+            call = call.arg("--set-upstream");
+        }
+        if let Some(auth) = &spec.auth {
+            call = with_auth(call, auth)?;
+        }
+        let call = call
+            .arg("--")
+            .arg(&spec.remote)
+            .arg(format!("refs/heads/{}:refs/heads/{}", spec.branch, spec.to));
+        let finished = call.run().await?;
+        outcome(&call, &finished, spec)
+    }
+}
+
+/// Hands the header over in the environment, which other users cannot read.
+fn with_auth<'a>(call: Call<'a>, auth: &'a Auth) -> Result<Call<'a>, GitError> {
+    let http = auth.url.starts_with("https://") || auth.url.starts_with("http://");
+    if !http || auth.url.contains(|c: char| c.is_control() || c == '@') {
+        return Err(GitError::InvalidName {
+            kind: NameKind::Url,
+            name: scrub::shown(&auth.url, Some(&auth.header)),
+        });
+    }
+    let header = format!("http.{}.extraHeader", auth.url);
+    // The empty values clear what is configured: two Authorization headers are one too many, and
+    // a refused token must not make git ask, or forget, other credentials.
+    let settings = [
+        (header.as_str(), ""),
+        (header.as_str(), auth.header.expose()),
+        ("credential.helper", ""),
+    ];
+    let mut call = call
+        .env("GIT_CONFIG_COUNT", settings.len().to_string())
+        .env("GIT_ASKPASS", "")
+        .env("GIT_TRACE_REDACT", "1")
+        .secret(Some(&auth.header));
+    for (index, (key, value)) in settings.into_iter().enumerate() {
+        call = call
+            .env(format!("GIT_CONFIG_KEY_{index}"), key)
+            .env(format!("GIT_CONFIG_VALUE_{index}"), value);
+    }
+    Ok(call)
+}
+
+fn outcome(call: &Call<'_>, finished: &Finished, spec: &PushSpec) -> Result<PushOutcome, GitError> {
+    let stderr = call.stderr(finished);
+    let remote = spec.remote.clone();
+    match parse_push(&finished.stdout) {
+        Some(Ok(outcome)) if finished.status.success() => return Ok(outcome),
+        Some(Err(summary)) => {
+            let secret = spec.auth.as_ref().map(|auth| &auth.header);
+            let summary = scrub::shown(&summary, secret);
+            return Err(GitError::PushRejected {
+                reason: reason_of(&summary, &stderr),
+                detail: format!("{summary}\n{stderr}").trim().to_owned(),
+            });
+        }
+        Some(Ok(_)) | None => {}
+    }
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| stderr.contains(phrase));
+    let detail = stderr.clone();
+    if says(&AUTHENTICATION) {
+        Err(GitError::AuthenticationFailed { remote, detail })
+    } else if says(&["Repository not found", "' not found", "does not exist"]) {
+        Err(GitError::RemoteNotFound { remote, detail })
+    } else if says(&UNREACHABLE) {
+        Err(GitError::RemoteUnreachable { remote, detail })
+    } else if says(&["failed to push some refs"]) {
+        // Nothing was even offered to the remote: the pre-push hook ended it.
+        Err(GitError::PushRejected {
+            reason: RejectReason::Hook,
+            detail,
+        })
+    } else {
+        Err(call.failure(finished))
+    }
+}
+
+const AUTHENTICATION: [&str; 9] = [
+    "Authentication failed",
+    "could not read Username",
+    "could not read Password",
+    "terminal prompts disabled",
+    "Permission denied (",
+    "Host key verification failed",
+    "returned error: 401",
+    "returned error: 403",
+    "Invalid username or",
+];
+
+const UNREACHABLE: [&str; 4] = [
+    "unable to access",
+    "Could not read from remote repository",
+    "does not appear to be a git repository",
+    "the remote end hung up unexpectedly",
+];
+
+fn reason_of(summary: &str, stderr: &str) -> RejectReason {
+    let says = |phrases: &[&str]| {
+        phrases
+            .iter()
+            .any(|phrase| summary.contains(phrase) || stderr.contains(phrase))
+    };
+    if says(&["protected branch", "Protected branch", "rule violations"]) {
+        RejectReason::Protected
+    } else if ["(non-fast-forward)", "(fetch first)", "(needs force)"]
+        .iter()
+        .any(|phrase| summary.contains(phrase))
+    {
+        RejectReason::NonFastForward
+    } else if summary.contains("hook declined") {
+        RejectReason::Hook
+    } else {
+        RejectReason::Other
+    }
+}
+
+/// Reads `git push --porcelain` for one branch: what came of it, or the summary of a refusal.
+///
+/// `None` means that the push ended before git had anything to say about the branch.
+pub fn parse_push(output: &[u8]) -> Option<Result<PushOutcome, String>> {
+    let text = String::from_utf8_lossy(output);
+    text.lines().find_map(|line| {
+        let mut fields = line.split('\t');
+        let (flag, references, summary) = (fields.next()?, fields.next()?, fields.next()?);
+        if !references.contains(':') {
+            return None;
+        }
+        match flag {
+            "*" => Some(Ok(PushOutcome::Created)),
+            " " | "+" => Some(Ok(PushOutcome::Updated)),
+            "=" => Some(Ok(PushOutcome::UpToDate)),
+            "!" => Some(Err(summary.to_owned())),
+            _ => None,
+        }
+    })
+}

@@ -1,0 +1,271 @@
+//! References, revisions, remotes and configuration.
+
+use std::path::{Path, PathBuf};
+
+use super::discovery::Repository;
+use super::error::GitError;
+use super::names::{
+    Oid, check_branch, check_config_key, check_reference, check_remote, check_revision,
+};
+use super::scrub::url_without_credentials;
+use crate::process::Finished;
+
+/// What a worktree has checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    Branch(String),
+    Detached(Oid),
+    /// A branch without a commit yet.
+    Unborn(String),
+}
+
+impl Head {
+    /// Returns the branch, born or not.
+    pub fn branch(&self) -> Option<&str> {
+        match self {
+            Self::Branch(name) | Self::Unborn(name) => Some(name),
+            Self::Detached(_) => None,
+        }
+    }
+}
+
+impl Repository {
+    /// Returns what the given worktree has checked out.
+    pub async fn head(&self, worktree: &Path) -> Result<Head, GitError> {
+        let branch = self
+            .call_in(worktree, "symbolic-ref")
+            .args(["--quiet", "HEAD"])
+            .answer()
+            .await?;
+        let commit = self
+            .call_in(worktree, "rev-parse")
+            .args(["--verify", "--quiet", "HEAD^{commit}"])
+            .answer()
+            .await?;
+        let branch = branch.map(|answer| {
+            let name = line(&answer);
+            name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned()
+        });
+        match (branch, commit) {
+            (Some(name), Some(_)) => Ok(Head::Branch(name)),
+            (Some(name), None) => Ok(Head::Unborn(name)),
+            (None, Some(answer)) => Ok(Head::Detached(oid(&answer)?)),
+            (None, None) => Err(GitError::RevisionNotFound {
+                revision: "HEAD".to_owned(),
+            }),
+        }
+    }
+
+    /// Returns the commit that the given worktree stands on.
+    pub async fn head_commit(&self, worktree: &Path) -> Result<Oid, GitError> {
+        let answer = self
+            .call_in(worktree, "rev-parse")
+            .args(["--verify", "--quiet", "HEAD^{commit}"])
+            .answer()
+            .await?
+            .ok_or_else(|| GitError::EmptyRepository {
+                path: worktree.to_owned(),
+            })?;
+        oid(&answer)
+    }
+
+    /// Returns the branch that work starts from: the remote's default, the current one, main, master.
+    pub async fn default_branch(&self) -> Result<Option<String>, GitError> {
+        let remote = self
+            .call("symbolic-ref")
+            .args(["--quiet", "refs/remotes/origin/HEAD"])
+            .answer()
+            .await?;
+        let current = self
+            .call("symbolic-ref")
+            .args(["--quiet", "HEAD"])
+            .answer()
+            .await?;
+        let named = [(remote, "refs/remotes/origin/"), (current, "refs/heads/")]
+            .into_iter()
+            .filter_map(|(answer, prefix)| Some(line(&answer?).strip_prefix(prefix)?.to_owned()));
+        for name in named.chain(["main".to_owned(), "master".to_owned()]) {
+            if check_branch(&name).is_ok() && self.branch_tip(&name).await?.is_some() {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the tip of a branch: the local one, or else the one last fetched from origin.
+    pub async fn branch_tip(&self, name: &str) -> Result<Option<Oid>, GitError> {
+        check_branch(name)?;
+        for prefix in ["refs/heads/", "refs/remotes/origin/"] {
+            if let Some(oid) = self.read_ref(&format!("{prefix}{name}")).await? {
+                return Ok(Some(oid));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the commit that a revision names, seen from the main worktree.
+    pub async fn resolve(&self, revision: &str) -> Result<Oid, GitError> {
+        check_revision(revision)?;
+        let answer = self
+            .call("rev-parse")
+            .args(["--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{revision}^{{commit}}"))
+            .run()
+            .await?;
+        if answer.status.success() {
+            return oid(&answer);
+        }
+        Err(GitError::RevisionNotFound {
+            revision: revision.to_owned(),
+        })
+    }
+
+    /// Tells whether there is a local branch of this name.
+    pub async fn branch_exists(&self, name: &str) -> Result<bool, GitError> {
+        check_branch(name)?;
+        Ok(self
+            .read_ref(&format!("refs/heads/{name}"))
+            .await?
+            .is_some())
+    }
+
+    /// Returns the worktree that has the branch checked out.
+    pub async fn branch_checked_out_at(&self, name: &str) -> Result<Option<PathBuf>, GitError> {
+        check_branch(name)?;
+        let worktrees = self.worktrees().await?;
+        Ok(worktrees
+            .into_iter()
+            .find(|worktree| worktree.branch.as_deref() == Some(name))
+            .map(|worktree| worktree.path))
+    }
+
+    /// Returns the commit of a full reference name, if there is such a reference.
+    pub async fn read_ref(&self, name: &str) -> Result<Option<Oid>, GitError> {
+        check_reference(name)?;
+        let answer = self
+            .call("rev-parse")
+            .args(["--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{name}^{{commit}}"))
+            .answer()
+            .await?;
+        answer.as_ref().map(oid).transpose()
+    }
+
+    /// Points a full reference name at a commit, creating it if need be.
+    pub async fn update_ref(&self, name: &str, commit: &Oid) -> Result<(), GitError> {
+        check_reference(name)?;
+        self.call("update-ref")
+            .args(["--", name, commit.as_str()])
+            .writes()
+            .success()
+            .await?;
+        Ok(())
+    }
+
+    /// Deletes a reference; one that is gone already is fine.
+    pub async fn delete_ref(&self, name: &str) -> Result<(), GitError> {
+        check_reference(name)?;
+        self.call("update-ref")
+            .args(["-d", "--", name])
+            .writes()
+            .success()
+            .await?;
+        Ok(())
+    }
+
+    /// Deletes a local branch, if wanted only as long as it is at the given commit.
+    ///
+    /// A branch that is gone already is fine; one that a worktree has checked out is refused.
+    pub async fn delete_branch(
+        &self,
+        name: &str,
+        only_if_at: Option<&Oid>,
+    ) -> Result<(), GitError> {
+        check_branch(name)?;
+        let _lock = self.lock().await?;
+        if let Some(at) = self.branch_checked_out_at(name).await? {
+            return Err(GitError::BranchCheckedOut {
+                name: name.to_owned(),
+                at,
+            });
+        }
+        self.delete_branch_under_lock(name, only_if_at).await
+    }
+
+    pub(super) async fn delete_branch_under_lock(
+        &self,
+        name: &str,
+        only_if_at: Option<&Oid>,
+    ) -> Result<(), GitError> {
+        let reference = format!("refs/heads/{name}");
+        let Some(actual) = self.read_ref(&reference).await? else {
+            return Ok(());
+        };
+        if let Some(expected) = only_if_at
+            && *expected != actual
+        {
+            return Err(GitError::BranchMoved {
+                name: name.to_owned(),
+                expected: expected.clone(),
+                actual,
+            });
+        }
+        self.call("update-ref")
+            .args(["-d", "--", &reference, actual.as_str()])
+            .writes()
+            .success()
+            .await?;
+        // Upstream settings of the branch; most branches have none, which git calls a failure.
+        let _ = self
+            .call("config")
+            .arg("--remove-section")
+            .arg(format!("branch.{name}"))
+            .writes()
+            .run()
+            .await?;
+        Ok(())
+    }
+
+    /// Returns the names of the configured remotes.
+    pub async fn remotes(&self) -> Result<Vec<String>, GitError> {
+        let answer = self.call("remote").success().await?;
+        Ok(answer.stdout_text().lines().map(str::to_owned).collect())
+    }
+
+    /// Returns the URL of a remote, without user and password if it is http(s).
+    pub async fn remote_url(&self, name: &str) -> Result<Option<String>, GitError> {
+        check_remote(name)?;
+        if !self.remotes().await?.iter().any(|remote| remote == name) {
+            return Ok(None);
+        }
+        let answer = self
+            .call("remote get-url")
+            .args(["--", name])
+            .success()
+            .await?;
+        Ok(Some(url_without_credentials(&line(&answer))))
+    }
+
+    /// Returns a configuration value, the last one if there are several.
+    pub async fn config_get(&self, key: &str) -> Result<Option<String>, GitError> {
+        check_config_key(key)?;
+        let answer = self
+            .call("config")
+            .args(["--null", "--get", key])
+            .answer()
+            .await?;
+        Ok(answer.map(|answer| {
+            let text = answer.stdout_text();
+            text.strip_suffix('\0').unwrap_or(&text).to_owned()
+        }))
+    }
+}
+
+/// Reads the one object id that git printed.
+pub(super) fn oid(answer: &Finished) -> Result<Oid, GitError> {
+    Oid::parse(&line(answer)).ok_or_else(|| GitError::unexpected("rev-parse", &answer.stdout))
+}
+
+fn line(answer: &Finished) -> String {
+    answer.stdout_text().trim_end_matches('\n').to_owned()
+}

@@ -1,0 +1,123 @@
+//! Makes text from git, hooks and remotes fit to be shown: no secrets, no terminal codes, no floods.
+
+use std::fmt;
+
+/// Text from a child that goes into an error is cut here: enough for any message, not for a dump.
+const SHOWN: usize = 4_000;
+
+/// A value that never shows in logs or errors.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret(***)")
+    }
+}
+
+/// Returns the text without the secret, URL credentials and control characters, and bounded.
+pub(super) fn shown(text: &str, secret: Option<&Secret>) -> String {
+    let mut text = text.to_owned();
+    if let Some(secret) = secret {
+        // A header is `Name: Scheme value`; the value alone is just as secret.
+        let words = secret.expose().split_whitespace().rev().take(1);
+        for part in std::iter::once(secret.expose()).chain(words) {
+            if part.len() >= 4 {
+                text = text.replace(part, "***");
+            }
+        }
+    }
+    let text = without_credentials(&text);
+    let printable: String = text
+        .chars()
+        .filter(|character| !character.is_control() || matches!(character, '\n' | '\t'))
+        .collect();
+    let printable = printable.trim();
+    if printable.len() <= SHOWN {
+        return printable.to_owned();
+    }
+    // The end says why git gave up; the beginning is often a hook's chatter.
+    let start = (printable.len() - SHOWN..printable.len())
+        .find(|&index| printable.is_char_boundary(index))
+        .unwrap_or(printable.len());
+    format!("[…]{}", &printable[start..])
+}
+
+/// Replaces the user and password of every URL in the text.
+pub(super) fn without_credentials(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(position) = rest.find("://") {
+        let (before, after) = rest.split_at(position + 3);
+        clean.push_str(before);
+        let end = after
+            .find(|character: char| {
+                character.is_whitespace() || matches!(character, '/' | '\'' | '"')
+            })
+            .unwrap_or(after.len());
+        let (authority, tail) = after.split_at(end);
+        match authority.rsplit_once('@') {
+            Some((_, host)) => {
+                clean.push_str("***@");
+                clean.push_str(host);
+            }
+            None => clean.push_str(authority),
+        }
+        rest = tail;
+    }
+    clean.push_str(rest);
+    clean
+}
+
+/// Returns an http(s) URL without user and password, any other URL as it is.
+pub(super) fn url_without_credentials(url: &str) -> String {
+    for scheme in ["https://", "http://"] {
+        if let Some(rest) = url.strip_prefix(scheme) {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = authority.rsplit('@').next().unwrap_or(authority);
+            return format!("{scheme}{host}{path}");
+        }
+    }
+    url.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_and_credentials_do_not_show() {
+        let secret = Secret::new("Authorization: Basic c2VjcmV0");
+        let text = "fatal: https://me:pw@host/x said \u{1b}[31mc2VjcmV0\u{1b}[0m, Authorization: Basic c2VjcmV0";
+        let shown = shown(text, Some(&secret));
+        assert_eq!(shown, "fatal: https://***@host/x said [31m***[0m, ***");
+        assert_eq!(format!("{secret:?}"), "Secret(***)");
+    }
+
+    #[test]
+    fn long_text_keeps_its_end() {
+        let text = format!("{}the end", "ü".repeat(10_000));
+        let shown = shown(&text, None);
+        assert!(shown.len() < 4_100 && shown.ends_with("the end"));
+    }
+
+    #[test]
+    fn urls_lose_only_what_is_secret() {
+        assert_eq!(
+            url_without_credentials("https://t@h/o/r@1"),
+            "https://h/o/r@1"
+        );
+        assert_eq!(url_without_credentials("git@h:o/r"), "git@h:o/r");
+        assert_eq!(without_credentials("a://b c://u@d"), "a://b c://***@d");
+    }
+}

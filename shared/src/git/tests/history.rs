@@ -1,0 +1,157 @@
+use super::*;
+
+/// main: one commit more; topic: two commits more, with a rename and a binary file.
+async fn forked() -> (Fixture, Repository, PathBuf) {
+    let fixture = Fixture::with_commit();
+    let repository = fixture.repository().await;
+    commit(&fixture.root, "old", "a\nb\nc\nd\ne\n");
+    let path = fixture.worktree(&repository, "topic").await;
+    git(&path, &["mv", "old", "näw"]);
+    commit(&path, "näw", "a\nb\nc\nd\ne\nf\n");
+    commit(&path, "binary", "\0\u{1}");
+    commit(&fixture.root, "main-only", "x");
+    (fixture, repository, path)
+}
+
+#[tokio::test]
+async fn distances_and_commits() {
+    let (fixture, repository, _) = forked().await;
+    let distance = repository.ahead_behind("main", "topic").await.unwrap();
+    assert_eq!(
+        distance,
+        AheadBehind {
+            ahead: 2,
+            behind: 1
+        }
+    );
+    let base = repository.merge_base("main", "topic").await.unwrap();
+    assert_eq!(base, Some(repository.resolve("main~1").await.unwrap()));
+    let commits = repository
+        .commits_between("main", "topic", 10)
+        .await
+        .unwrap();
+    let subjects: Vec<_> = commits
+        .iter()
+        .map(|commit| commit.subject.as_str())
+        .collect();
+    assert_eq!(subjects, ["change binary", "change näw"]);
+    assert_eq!(
+        (commits[0].author.as_str(), commits[0].time),
+        ("Ada", 1_700_000_000)
+    );
+    assert_eq!(
+        repository
+            .commits_between("main", "topic", 1)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert!(
+        repository
+            .commits_between("main", "main", 1)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    git(&fixture.root, &["checkout", "-q", "--orphan", "alone"]);
+    commit(&fixture.root, "x", "x");
+    assert_eq!(repository.merge_base("main", "alone").await.unwrap(), None);
+    let error = repository.diff_stat("main", "alone").await.unwrap_err();
+    assert!(matches!(error, GitError::NoCommonHistory { .. }));
+}
+
+#[tokio::test]
+async fn diffs_start_where_the_branch_left() {
+    let (fixture, repository, _) = forked().await;
+    // What a user may have set must not change what is read.
+    for (key, value) in [
+        ("diff.noprefix", "true"),
+        ("color.ui", "always"),
+        ("diff.evil.command", "false"),
+        ("diff.renames", "false"),
+    ] {
+        git(&fixture.root, &["config", key, value]);
+    }
+    let attributes = fixture.root.join(".git/info/attributes");
+    std::fs::write(attributes, "* diff=evil\n").unwrap();
+    let stat = repository.diff_stat("main", "topic").await.unwrap();
+    assert_eq!((stat.files.len(), stat.added, stat.removed), (2, 1, 0));
+    let binary = stat
+        .files
+        .iter()
+        .find(|file| file.path == Path::new("binary"))
+        .unwrap();
+    assert!(binary.binary);
+    let renamed = stat
+        .files
+        .iter()
+        .find(|file| file.path == Path::new("näw"))
+        .unwrap();
+    assert_eq!(renamed.renamed_from.as_deref(), Some(Path::new("old")));
+    let files = repository.changed_files("main", "topic").await.unwrap();
+    assert!(
+        files
+            .iter()
+            .any(|file| file.kind == ChangeKind::Renamed && file.original.is_some())
+    );
+    assert!(files.iter().any(|file| file.kind == ChangeKind::Added));
+
+    let whole = repository
+        .diff_text("main", "topic", 1 << 20)
+        .await
+        .unwrap();
+    assert!(
+        !whole.truncated && whole.text.contains("rename to näw\n"),
+        "{}",
+        whole.text
+    );
+    assert!(
+        whole.text.contains("--- a/old\n+++ b/näw\n"),
+        "{}",
+        whole.text
+    );
+    let cut = repository.diff_text("main", "topic", 100).await.unwrap();
+    assert!(cut.truncated && cut.text.len() <= 100 && cut.text.ends_with('\n'));
+    assert!(whole.text.starts_with(&cut.text));
+}
+
+#[tokio::test]
+async fn fast_forward_or_not() {
+    let (fixture, repository, path) = forked().await;
+    let main = repository.resolve("main").await.unwrap();
+    let topic = repository.resolve("topic").await.unwrap();
+    let outcome = repository.fast_forward(&path, &main).await.unwrap();
+    assert_eq!(outcome, FastForward::NotFastForward);
+    let other = fixture.path("other");
+    let checkout = Checkout::NewBranch {
+        name: "other".into(),
+        at: "topic~2".into(),
+    };
+    let added = repository.add_worktree(&other, checkout).await.unwrap();
+    std::fs::write(other.join("readme.txt"), "dirty").unwrap();
+    let error = repository.fast_forward(&other, &topic).await.unwrap_err();
+    assert!(matches!(error, GitError::WorktreeDirty { .. }));
+    git(&other, &["checkout", "-q", "--", "readme.txt"]);
+    std::fs::write(other.join("binary"), "in the way").unwrap();
+    let error = repository.fast_forward(&other, &topic).await.unwrap_err();
+    assert!(matches!(error, GitError::WorktreeDirty { .. }), "{error}");
+    assert_eq!(repository.resolve("other").await.unwrap(), added.head);
+    std::fs::rename(other.join("binary"), other.join("untracked")).unwrap();
+    let outcome = repository.fast_forward(&other, &topic).await.unwrap();
+    assert_eq!(outcome, FastForward::Done { from: added.head });
+    assert_eq!(repository.resolve("other").await.unwrap(), topic);
+    let outcome = repository.fast_forward(&other, &topic).await.unwrap();
+    assert_eq!(outcome, FastForward::AlreadyThere);
+}
+
+#[test]
+fn broken_output_is_an_error_not_a_panic() {
+    for output in [&b"x"[..], b"x\0", b"1\0a\0b\0c\0"] {
+        assert!(parse_log(output).is_err());
+        assert!(parse_numstat(output).is_err());
+        assert!(parse_name_status(output).is_err());
+    }
+    assert!(parse_numstat(b"1\t2\t\0old\0").is_ok_and(|stat| stat.files.len() == 1));
+    assert!(parse_numstat(b"1\t2\t").is_err());
+}

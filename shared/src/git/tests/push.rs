@@ -1,0 +1,250 @@
+use super::*;
+
+fn with_remote() -> (Fixture, PathBuf) {
+    let fixture = Fixture::with_commit();
+    let remote = fixture.path("remote.git");
+    git(
+        &fixture.root,
+        &["init", "--quiet", "--bare", remote.to_str().unwrap()],
+    );
+    git(
+        &fixture.root,
+        &["remote", "add", "origin", remote.to_str().unwrap()],
+    );
+    (fixture, remote)
+}
+
+fn spec(branch: &str) -> PushSpec {
+    PushSpec {
+        remote: "origin".into(),
+        branch: branch.into(),
+        to: branch.into(),
+        set_upstream: true,
+        auth: None,
+    }
+}
+
+#[tokio::test]
+async fn created_updated_up_to_date_and_behind() {
+    let (fixture, _) = with_remote();
+    let root = &fixture.root;
+    let repository = fixture.repository().await;
+    assert_eq!(
+        repository.push(root, &spec("main")).await.unwrap(),
+        PushOutcome::Created
+    );
+    assert_eq!(
+        repository
+            .config_get("branch.main.merge")
+            .await
+            .unwrap()
+            .as_deref(),
+        Some("refs/heads/main")
+    );
+    assert_eq!(
+        repository.push(root, &spec("main")).await.unwrap(),
+        PushOutcome::UpToDate
+    );
+    commit(root, "a", "a");
+    assert_eq!(
+        repository.push(root, &spec("main")).await.unwrap(),
+        PushOutcome::Updated
+    );
+    git(root, &["reset", "-q", "--hard", "HEAD~1"]);
+    commit(root, "b", "b");
+    let error = repository.push(root, &spec("main")).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            GitError::PushRejected {
+                reason: RejectReason::NonFastForward,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn hooks_on_both_sides_are_heard() {
+    let (fixture, remote) = with_remote();
+    let repository = fixture.repository().await;
+    let hook = remote.join("hooks/pre-receive");
+    for (message, expected) in [
+        ("no way", RejectReason::Hook),
+        (
+            "GH006: Protected branch update failed",
+            RejectReason::Protected,
+        ),
+    ] {
+        executable(&hook, &format!("#!/bin/sh\necho '{message}' >&2\nexit 1\n"));
+        let error = repository
+            .push(&fixture.root, &spec("main"))
+            .await
+            .unwrap_err();
+        match error {
+            GitError::PushRejected { reason, detail } => {
+                assert_eq!(reason, expected);
+                assert!(detail.contains(message), "{detail}");
+            }
+            other => panic!("{other}"),
+        }
+    }
+    executable(
+        &fixture.root.join(".git/hooks/pre-push"),
+        "#!/bin/sh\necho local no >&2\nexit 1\n",
+    );
+    let error = repository
+        .push(&fixture.root, &spec("main"))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&error, GitError::PushRejected { reason: RejectReason::Hook, detail } if detail.contains("local no")),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn missing_remotes_branches_and_hosts() {
+    let (fixture, remote) = with_remote();
+    let root = &fixture.root;
+    let repository = fixture.repository().await;
+    let other = PushSpec {
+        remote: "other".into(),
+        ..spec("main")
+    };
+    assert!(matches!(
+        repository.push(root, &other).await,
+        Err(GitError::RemoteNotFound { .. })
+    ));
+    assert!(matches!(
+        repository.push(root, &spec("nope")).await,
+        Err(GitError::BranchNotFound { .. })
+    ));
+    let option = PushSpec {
+        remote: "--mirror".into(),
+        ..spec("main")
+    };
+    assert!(matches!(
+        repository.push(root, &option).await,
+        Err(GitError::InvalidName { .. })
+    ));
+    std::fs::remove_dir_all(remote).unwrap();
+    let error = repository.push(root, &spec("main")).await.unwrap_err();
+    assert!(
+        matches!(error, GitError::RemoteUnreachable { .. }),
+        "{error}"
+    );
+    // Port 1 of the own machine: nobody listens there.
+    git(
+        root,
+        &[
+            "remote",
+            "set-url",
+            "origin",
+            "http://user:hunter2@127.0.0.1:1/o/r.git",
+        ],
+    );
+    let error = repository.push(root, &spec("main")).await.unwrap_err();
+    assert!(
+        matches!(error, GitError::RemoteUnreachable { .. }),
+        "{error}"
+    );
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+}
+
+/// Answers each request with 401 and hands over what it was asked.
+fn refusing_server() -> (std::net::SocketAddr, std::sync::mpsc::Receiver<String>) {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = Vec::new();
+            let mut buffer = [0; 4096];
+            while !request.windows(4).any(|window| window == b"\r\n\r\n") {
+                let count = stream.read(&mut buffer).unwrap();
+                if count == 0 {
+                    break;
+                }
+                request.extend_from_slice(&buffer[..count]);
+            }
+            let _ = stream.write_all(b"HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            if send
+                .send(String::from_utf8_lossy(&request).into_owned())
+                .is_err()
+            {
+                return;
+            }
+        }
+    });
+    (address, receive)
+}
+
+#[tokio::test]
+async fn a_token_is_sent_once_and_shown_never() {
+    let (fixture, _) = with_remote();
+    let root = &fixture.root;
+    let (address, requests) = refusing_server();
+    let url = format!("http://{address}/");
+    git(
+        root,
+        &["remote", "set-url", "origin", &format!("{url}o/r.git")],
+    );
+    git(
+        root,
+        &[
+            "config",
+            &format!("http.{url}.extraHeader"),
+            "Authorization: Basic b2xk",
+        ],
+    );
+    let helper = fixture.path("helper-ran");
+    git(
+        root,
+        &[
+            "config",
+            "credential.helper",
+            &format!("!touch '{}';", helper.display()),
+        ],
+    );
+    let repository = fixture.repository().await;
+    let header = "Authorization: Basic bmV3LXRva2Vu";
+    let push = PushSpec {
+        auth: Some(Auth {
+            url,
+            header: Secret::new(header),
+        }),
+        ..spec("main")
+    };
+    let error = repository.push(root, &push).await.unwrap_err();
+    assert!(
+        matches!(error, GitError::AuthenticationFailed { .. }),
+        "{error}"
+    );
+    assert!(!format!("{error:?} {push:?}").contains("bmV3LXRva2Vu"));
+    let request = requests.recv().unwrap();
+    assert_eq!(request.matches("Authorization:").count(), 1, "{request}");
+    assert!(request.contains(header));
+    assert!(!helper.exists());
+}
+
+#[test]
+fn answers_of_push() {
+    let line = |flag| format!("To x\n{flag}\trefs/heads/a:refs/heads/a\t[s] (why)\nDone\n");
+    assert_eq!(
+        parse_push(line("*").as_bytes()),
+        Some(Ok(PushOutcome::Created))
+    );
+    assert_eq!(
+        parse_push(line("=").as_bytes()),
+        Some(Ok(PushOutcome::UpToDate))
+    );
+    assert_eq!(
+        parse_push(line("!").as_bytes()),
+        Some(Err("[s] (why)".into()))
+    );
+    assert_eq!(parse_push(b"\xff\t\t\n"), None);
+}

@@ -1,0 +1,157 @@
+//! What would be lost if a worktree and its branch were deleted.
+
+use std::path::Path;
+
+use super::discovery::{Repository, path_of_line};
+use super::error::GitError;
+use super::history::{Commit, LOG_FORMAT, parse_log};
+use super::names::check_branch;
+use super::refs::Head;
+use super::status::{Entry, Status};
+
+const SHOWN_ENTRIES: usize = 20;
+const SHOWN_COMMITS: usize = 20;
+
+/// Stashes are not among it: they belong to the repository and outlive the worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsavedWork {
+    /// How many files or untracked directories are not committed.
+    pub uncommitted: usize,
+    /// The first of them.
+    pub entries: Vec<Entry>,
+    /// There are also more untracked files than could be listed.
+    pub untracked_left_out: bool,
+    /// How many commits nothing else leads to.
+    pub commits: usize,
+    /// The newest of them.
+    pub newest_commits: Vec<Commit>,
+    /// What was begun and not finished.
+    pub operation: Option<Operation>,
+}
+
+impl UnsavedWork {
+    /// Tells whether the worktree and its branch can go without loss.
+    pub fn is_nothing(&self) -> bool {
+        self.uncommitted == 0
+            && !self.untracked_left_out
+            && self.commits == 0
+            && self.operation.is_none()
+    }
+}
+
+/// An operation of git that waits for someone to go on with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    Merge,
+    Rebase,
+    CherryPick,
+    Revert,
+    Bisect,
+}
+
+impl Repository {
+    /// Finds what would be lost with the worktree and its branch.
+    ///
+    /// Commits are safe if another local branch, a remote-tracking branch, a tag or `refs/codex/*`
+    /// leads to them. `own_branch` names a branch that is to go too although it may not be checked
+    /// out at the moment, as in the middle of a rebase.
+    pub async fn unsaved_work(
+        &self,
+        worktree: &Path,
+        own_branch: Option<&str>,
+    ) -> Result<UnsavedWork, GitError> {
+        own_branch.map(check_branch).transpose()?;
+        let (status, operation) = tokio::try_join!(
+            self.status(worktree, SHOWN_ENTRIES),
+            self.operation(worktree)
+        )?;
+        let (commits, newest_commits) = self
+            .commits_only_here(worktree, &status, own_branch)
+            .await?;
+        Ok(UnsavedWork {
+            uncommitted: status.total,
+            entries: status.entries,
+            untracked_left_out: status.untracked_left_out,
+            commits,
+            newest_commits,
+            operation,
+        })
+    }
+
+    async fn commits_only_here(
+        &self,
+        worktree: &Path,
+        status: &Status,
+        own_branch: Option<&str>,
+    ) -> Result<(usize, Vec<Commit>), GitError> {
+        let mut range = Vec::new();
+        if status.commit.is_some() {
+            range.push("HEAD".to_owned());
+        }
+        if let Some(name) = own_branch
+            && self.branch_exists(name).await?
+        {
+            range.push(format!("refs/heads/{name}"));
+        }
+        if range.is_empty() {
+            return Ok((0, Vec::new()));
+        }
+        range.push("--not".to_owned());
+        let checked_out = match &status.head {
+            Head::Branch(name) | Head::Unborn(name) => Some(name.as_str()),
+            Head::Detached(_) => None,
+        };
+        range.extend(
+            checked_out
+                .into_iter()
+                .chain(own_branch)
+                .map(|name| format!("--exclude={name}")),
+        );
+        range.extend(["--branches", "--remotes", "--tags", "--glob=refs/codex"].map(str::to_owned));
+        range.push("--".to_owned());
+        let counted = self
+            .call_in(worktree, "rev-list")
+            .arg("--count")
+            .args(&range)
+            .success()
+            .await?;
+        let count = counted
+            .stdout_text()
+            .trim()
+            .parse()
+            .map_err(|_| GitError::unexpected("rev-list", &counted.stdout))?;
+        if count == 0 {
+            return Ok((0, Vec::new()));
+        }
+        let log = self
+            .call_in(worktree, "log")
+            .args(LOG_FORMAT)
+            .arg(format!("--max-count={SHOWN_COMMITS}"))
+            .args(&range)
+            .success()
+            .await?;
+        Ok((count, parse_log(&log.stdout)?))
+    }
+
+    /// Finds what was begun in a worktree and not finished.
+    pub async fn operation(&self, worktree: &Path) -> Result<Option<Operation>, GitError> {
+        let answer = self
+            .call_in(worktree, "rev-parse")
+            .args(["--path-format=absolute", "--git-dir"])
+            .success()
+            .await?;
+        let git_dir = path_of_line(&answer.stdout);
+        let signs = [
+            ("rebase-merge", Operation::Rebase),
+            ("rebase-apply", Operation::Rebase),
+            ("MERGE_HEAD", Operation::Merge),
+            ("CHERRY_PICK_HEAD", Operation::CherryPick),
+            ("REVERT_HEAD", Operation::Revert),
+            ("BISECT_LOG", Operation::Bisect),
+        ];
+        Ok(signs
+            .into_iter()
+            .find(|(name, _)| git_dir.join(name).exists())
+            .map(|(_, operation)| operation))
+    }
+}

@@ -1,0 +1,190 @@
+//! The worktrees of a repository: list, remove, prune. Adding one is in `add_worktree`.
+
+use std::path::{Path, PathBuf};
+
+use super::discovery::{Repository, path_of};
+use super::error::GitError;
+use super::names::Oid;
+
+/// The reason git gives for its own lock while a worktree is being added.
+const UNFINISHED: &str = "initializing";
+
+/// One line of `git worktree list`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worktree {
+    pub path: PathBuf,
+    /// None in a bare repository and on an unborn branch.
+    pub head: Option<Oid>,
+    /// None if detached or bare.
+    pub branch: Option<String>,
+    pub bare: bool,
+    /// The reason, which may be empty.
+    pub locked: Option<String>,
+    /// Why git could forget it, mostly because its directory is gone.
+    pub prunable: Option<String>,
+}
+
+impl Repository {
+    /// Lists the worktrees, the main one (or the bare repository) first.
+    pub async fn worktrees(&self) -> Result<Vec<Worktree>, GitError> {
+        const USAGE: Option<i32> = Some(129);
+        let call = self.call("worktree list").args(["--porcelain", "-z"]);
+        let finished = call.run().await?;
+        if finished.status.success() {
+            return parse_worktrees(&finished.stdout, 0);
+        }
+        if finished.status.code() != USAGE {
+            return Err(call.failure(&finished));
+        }
+        // git before 2.36 has no -z; there a path with a line break shows wrongly.
+        let finished = self
+            .call("worktree list")
+            .arg("--porcelain")
+            .success()
+            .await?;
+        parse_worktrees(&finished.stdout, b'\n')
+    }
+
+    /// Removes a linked worktree; one that is gone already is fine.
+    ///
+    /// Without `force`, changes that are not committed and untracked files make it an error. A
+    /// worktree that someone locked stays, even with `force`.
+    pub async fn remove_worktree(&self, path: &Path, force: bool) -> Result<(), GitError> {
+        let _lock = self.lock().await?;
+        let path = resolved(path);
+        let worktrees = self.worktrees().await?;
+        let Some(worktree) = worktrees.iter().skip(1).find(|other| other.path == path) else {
+            return if path.symlink_metadata().is_ok() {
+                Err(GitError::NotALinkedWorktree { path })
+            } else {
+                Ok(())
+            };
+        };
+        if let Some(reason) = &worktree.locked
+            && !(force && reason == UNFINISHED)
+        {
+            return Err(GitError::WorktreeLocked {
+                path,
+                reason: reason.clone(),
+            });
+        }
+        if force {
+            return self.erase_worktree(&path).await;
+        }
+        let call = self.call("worktree remove").arg("--").arg(&path).writes();
+        let finished = call.run().await?;
+        if finished.status.success() {
+            return Ok(());
+        }
+        if call.stderr(&finished).contains("use --force to delete it") {
+            return Err(GitError::WorktreeDirty { path });
+        }
+        Err(call.failure(&finished))
+    }
+
+    /// Forgets worktrees whose directories are gone.
+    pub async fn prune_worktrees(&self) -> Result<(), GitError> {
+        let _lock = self.lock().await?;
+        self.call("worktree prune").writes().success().await?;
+        Ok(())
+    }
+
+    /// Removes a registered worktree with all that is in it, also a broken one.
+    pub(super) async fn erase_worktree(&self, path: &Path) -> Result<(), GitError> {
+        let call = self
+            .call("worktree remove")
+            .args(["--force", "--force", "--"])
+            .arg(path)
+            .writes();
+        let finished = call.run().await?;
+        if finished.status.success() {
+            return Ok(());
+        }
+        // git refuses a directory without its `.git` file; without the directory it has no doubts.
+        remove_directory(path).await?;
+        let registered = self.worktrees().await?;
+        if registered.iter().any(|other| other.path == path) {
+            call.success().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes a directory tree; one that is gone already is fine.
+pub(super) async fn remove_directory(path: &Path) -> Result<(), GitError> {
+    // A process that is just being ended may still write a file into it.
+    const ATTEMPTS: u32 = 5;
+    let mut attempt = 1;
+    loop {
+        match tokio::fs::remove_dir_all(path).await {
+            Ok(()) => return Ok(()),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(source) if attempt == ATTEMPTS => {
+                return Err(GitError::Io {
+                    action: "remove",
+                    path: path.to_owned(),
+                    source,
+                });
+            }
+            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+        }
+        attempt += 1;
+    }
+}
+
+/// Returns the path as git stores it: without symbolic links, even if its last part is gone.
+pub(super) fn resolved(path: &Path) -> PathBuf {
+    if let Ok(path) = path.canonicalize() {
+        return path;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => resolved(parent).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// Reads `git worktree list --porcelain`, whose lines end in NUL (with -z) or a line break.
+pub fn parse_worktrees(output: &[u8], line_end: u8) -> Result<Vec<Worktree>, GitError> {
+    let unexpected = |line: &[u8]| GitError::unexpected("worktree list", line);
+    let mut worktrees: Vec<Worktree> = Vec::new();
+    for line in output.split(|byte| *byte == line_end) {
+        let (word, value) = match line.iter().position(|byte| *byte == b' ') {
+            Some(space) => (&line[..space], &line[space + 1..]),
+            None => (line, &[][..]),
+        };
+        let text = || String::from_utf8_lossy(value).into_owned();
+        if word == b"worktree" {
+            worktrees.push(Worktree {
+                path: path_of(value),
+                head: None,
+                branch: None,
+                bare: false,
+                locked: None,
+                prunable: None,
+            });
+            continue;
+        }
+        if word.is_empty() {
+            continue;
+        }
+        let worktree = worktrees.last_mut().ok_or_else(|| unexpected(line))?;
+        match word {
+            b"HEAD" => {
+                let oid = Oid::parse(&text()).ok_or_else(|| unexpected(line))?;
+                // An unborn branch shows as the id of nothing.
+                worktree.head = Some(oid).filter(|oid| oid.as_str().bytes().any(|b| b != b'0'));
+            }
+            b"branch" => {
+                let name = text();
+                worktree.branch =
+                    Some(name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned());
+            }
+            b"bare" => worktree.bare = true,
+            b"locked" => worktree.locked = Some(text()),
+            b"prunable" => worktree.prunable = Some(text()),
+            // `detached`, and what later versions may add.
+            _ => {}
+        }
+    }
+    Ok(worktrees)
+}

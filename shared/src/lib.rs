@@ -1,0 +1,24 @@
+//! What the Claude Codex servers and its command line have in common.
+//!
+//! ```text
+//! mcp-coding  mcp-review  mcp-planning  cli        interface (through `mcp` for the servers)
+//!                 │
+//!             workflow                             the verbs
+//!                 │
+//!     store  git  tmux  agent  forge               primitives: one thing each, never each other
+//!                 │
+//!     model  config  error  process                vocabulary
+//! ```
+//!
+//! Nothing here prints, and only [`config`] reads the environment.
+
+pub mod agent;
+pub mod config;
+pub mod error;
+pub mod git;
+pub mod mcp;
+pub mod model;
+pub mod process;
+pub mod store;
+pub mod tmux;
+pub mod workflow;

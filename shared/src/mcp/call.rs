@@ -1,0 +1,129 @@
+//! One tool call, from arrival to an answer that always comes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ErrorData, JsonObject, ProgressNotificationParam,
+};
+use rmcp::service::RequestContext;
+use tokio_util::sync::CancellationToken;
+
+use super::audit::{Outcome, record};
+use super::definition::Tool;
+use super::handler::Kit;
+use super::reply;
+use crate::error::{Code, Error};
+use crate::model::InstanceId;
+use crate::workflow::{Context, Run};
+
+/// What a tool or resource function works with.
+#[derive(Debug, Clone)]
+pub struct Call {
+    kit: Arc<Kit>,
+    run: Arc<Run>,
+}
+
+impl Call {
+    pub(super) fn new(kit: Arc<Kit>, run: Arc<Run>) -> Self {
+        Self { kit, run }
+    }
+
+    /// Returns the surroundings, opened at the first call that needs them.
+    pub async fn context(&self) -> Result<Arc<Context>, Error> {
+        self.kit.identity.context().await
+    }
+
+    /// Returns the instance that this server acts for, adopting the place it runs in if need be.
+    pub async fn instance(&self) -> Result<InstanceId, Error> {
+        self.kit.identity.instance(&self.run).await
+    }
+
+    /// Returns the instance if there is one; never makes one.
+    pub fn known_instance(&self) -> Option<InstanceId> {
+        self.kit.identity.known()
+    }
+
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+}
+
+/// Runs a tool so that it is answered and recorded whatever it does.
+pub(super) async fn run_tool(
+    kit: &Arc<Kit>,
+    request: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let Some(tool) = kit.tool(&request.name) else {
+        return Err(ErrorData::invalid_params(
+            format!("{} has no tool `{}`", kit.definition.name(), request.name),
+            None,
+        ));
+    };
+    let arguments = request.arguments.unwrap_or_default();
+    let cancel = kit.shutdown.child_token();
+    let run = Arc::new(Run::new(cancel.clone(), progress(&context)));
+    let call = Call::new(Arc::clone(kit), Arc::clone(&run));
+
+    let started = Instant::now();
+    let answered = run_to_end(kit, tool, call, arguments.clone(), &cancel, &context).await;
+    let duration = started.elapsed();
+    let outcome = Outcome {
+        tool: &request.name,
+        arguments,
+        result: answered.as_ref(),
+        changes: run.changes(),
+        duration,
+    };
+    record(kit, outcome).await;
+    reply::answer(answered)
+}
+
+/// Runs the function as a task of its own, so that a panic is caught and a cancelled call can undo.
+async fn run_to_end(
+    kit: &Kit,
+    tool: &Tool,
+    call: Call,
+    arguments: JsonObject,
+    cancel: &CancellationToken,
+    context: &RequestContext<RoleServer>,
+) -> Result<serde_json::Value, Error> {
+    let mut task = kit.tasks.spawn((tool.handler)(call, arguments));
+    let joined = tokio::select! {
+        joined = &mut task => joined,
+        () = context.ct.cancelled() => {
+            cancel.cancel();
+            task.await
+        }
+    };
+    joined.unwrap_or_else(|failure| {
+        tracing::error!(tool = %tool.description.name, %failure, "a tool panicked");
+        Err(Error::new(
+            Code::Internal,
+            format!(
+                "{} failed unexpectedly; the log has more",
+                tool.description.name
+            ),
+        ))
+    })
+}
+
+/// Returns a function that tells the client about each step, if it asked to be told.
+fn progress(context: &RequestContext<RoleServer>) -> impl Fn(&str) + Send + Sync + use<> {
+    let token = context.meta.get_progress_token();
+    let peer = context.peer.clone();
+    let count = std::sync::atomic::AtomicU32::new(0);
+    move |step: &str| {
+        let Some(token) = token.clone() else { return };
+        let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        let peer = peer.clone();
+        let mut notification = ProgressNotificationParam::new(token, f64::from(number));
+        notification.message = Some(step.to_owned());
+        tokio::spawn(async move {
+            // A client that has gone needs no progress.
+            let _ = peer.notify_progress(notification).await;
+        });
+    }
+}

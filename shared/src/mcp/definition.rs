@@ -1,0 +1,205 @@
+//! What a server offers, as data.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
+use rmcp::model::{JsonObject, Tool as ToolDescription, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::call::Call;
+use crate::error::{Code, Error};
+use crate::model::InstanceKind;
+
+pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
+type ToolHandler = Arc<dyn Fn(Call, JsonObject) -> Answer + Send + Sync>;
+type ResourceHandler = Arc<dyn Fn(Call, ResourceQuery) -> Answer + Send + Sync>;
+
+/// One server: its role, and what it offers to whoever connects.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    pub kind: InstanceKind,
+    pub version: &'static str,
+    pub title: &'static str,
+    /// What the model is told about using this server.
+    pub instructions: &'static str,
+    pub tools: Vec<Tool>,
+    pub resources: Vec<Resource>,
+    pub prompts: Vec<Prompt>,
+}
+
+impl Definition {
+    /// Returns the name of the server, which is also the name of its binary.
+    pub const fn name(&self) -> &'static str {
+        self.kind.server_name()
+    }
+}
+
+/// What a tool does to the world, for the client's own caution.
+#[derive(Debug, Clone, Copy)]
+pub enum Effects {
+    /// Looks and changes nothing.
+    ReadOnly,
+    /// Changes things here; calling again does more.
+    Local,
+    /// May change things on the network; calling again finds what the first call made.
+    OpenWorldIdempotent,
+    /// Changes things here; calling again finds what the first call made.
+    LocalIdempotent,
+    /// May add things on the network; calling again adds more.
+    OpenWorld,
+}
+
+impl Effects {
+    fn annotations(self, title: &str) -> ToolAnnotations {
+        let (read_only, idempotent, open_world) = match self {
+            Self::ReadOnly => (true, true, false),
+            Self::Local => (false, false, false),
+            Self::LocalIdempotent => (false, true, false),
+            Self::OpenWorld => (false, false, true),
+            Self::OpenWorldIdempotent => (false, true, true),
+        };
+        // No tool of ours deletes work.
+        ToolAnnotations::with_title(title)
+            .read_only(read_only)
+            .destructive(false)
+            .idempotent(idempotent)
+            .open_world(open_world)
+    }
+}
+
+/// One tool: its description for clients, and the function behind it.
+#[derive(Clone)]
+pub struct Tool {
+    pub(super) description: ToolDescription,
+    pub(super) handler: ToolHandler,
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Tool")
+            .field("description", &self.description)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Tool {
+    /// Makes a tool of a function; its schemas come from the request and reply types.
+    pub fn new<Request, Reply, Function, Future>(
+        name: &'static str,
+        title: &'static str,
+        description: &'static str,
+        effects: Effects,
+        function: Function,
+    ) -> Self
+    where
+        Request: DeserializeOwned + JsonSchema + Send + 'static,
+        Reply: Serialize + JsonSchema + 'static,
+        Function: Fn(Call, Request) -> Future + Send + Sync + 'static,
+        Future: std::future::Future<Output = Result<Reply, Error>> + Send + 'static,
+    {
+        let input = schema_for_input::<Request>().unwrap_or_default();
+        let description = ToolDescription::new(name, description, input)
+            .with_title(title)
+            .with_raw_output_schema(schema_for_output::<Reply>())
+            .with_annotations(effects.annotations(title));
+        let function = Arc::new(function);
+        let handler = move |call: Call, arguments: JsonObject| -> Answer {
+            let function = Arc::clone(&function);
+            Box::pin(async move {
+                let request = serde_json::from_value(Value::Object(arguments))
+                    .map_err(|error| refused(&error))?;
+                let reply = function(call, request).await?;
+                serde_json::to_value(reply)
+                    .map_err(|error| Error::new(Code::Internal, error.to_string()))
+            })
+        };
+        Self {
+            description,
+            handler: Arc::new(handler),
+        }
+    }
+
+    /// Returns the description as clients get it.
+    pub fn describe(&self) -> Value {
+        serde_json::to_value(&self.description).unwrap_or_default()
+    }
+}
+
+fn refused(error: &serde_json::Error) -> Error {
+    Error::new(Code::InvalidArguments, error.to_string())
+        .hint("Compare the arguments with the tool's input schema and call again.")
+}
+
+/// What follows `?` in a resource's address.
+#[derive(Debug, Clone, Default)]
+pub struct ResourceQuery {
+    /// What follows the resource's own address, such as an id.
+    pub rest: String,
+    pub offset: u64,
+}
+
+/// One resource: state that can be read and never changed.
+#[derive(Clone)]
+pub struct Resource {
+    pub(super) uri: &'static str,
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+    /// Whether the address takes more: `?offset=` for lists, an id for reports.
+    pub(super) template: Option<&'static str>,
+    pub(super) handler: ResourceHandler,
+}
+
+impl fmt::Debug for Resource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Resource")
+            .field("uri", &self.uri)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Resource {
+    pub fn new<Function, Future>(
+        uri: &'static str,
+        name: &'static str,
+        description: &'static str,
+        function: Function,
+    ) -> Self
+    where
+        Function: Fn(Call, ResourceQuery) -> Future + Send + Sync + 'static,
+        Future: std::future::Future<Output = Result<Value, Error>> + Send + 'static,
+    {
+        Self {
+            uri,
+            name,
+            description,
+            template: None,
+            handler: Arc::new(move |call, query| Box::pin(function(call, query))),
+        }
+    }
+
+    /// Says that the address may be followed by more, as an RFC 6570 template.
+    #[must_use]
+    pub fn with_template(mut self, template: &'static str) -> Self {
+        self.template = Some(template);
+        self
+    }
+}
+
+/// Role instructions that a person can insert into a conversation.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    /// The one argument it takes, and what that is.
+    pub argument: (&'static str, &'static str),
+    /// `{{argument}}` stands where the argument goes.
+    pub text: &'static str,
+}

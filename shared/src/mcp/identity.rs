@@ -1,0 +1,87 @@
+//! For whom this server acts: the instance it was launched for, or the place it runs in.
+//!
+//! Nothing is opened before it is needed: a client that only looks leaves no trace, and a database
+//! that can't be opened fails the call, not the server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::OnceCell;
+use tokio_util::task::TaskTracker;
+
+use crate::config::Environment;
+use crate::error::Error;
+use crate::model::{InstanceId, InstanceKind};
+use crate::workflow::{Context, Run, adopt, connect};
+
+#[derive(Debug, Clone)]
+pub(super) struct Identity(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: InstanceKind,
+    environment: Environment,
+    context: OnceCell<Arc<Context>>,
+    instance: OnceCell<InstanceId>,
+    heard: AtomicBool,
+}
+
+impl Identity {
+    pub(super) fn new(kind: InstanceKind, environment: Environment) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            environment,
+            context: OnceCell::new(),
+            instance: OnceCell::new(),
+            heard: AtomicBool::new(false),
+        }))
+    }
+
+    pub(super) async fn context(&self) -> Result<Arc<Context>, Error> {
+        let open = async || {
+            let context = Context::open(self.0.environment.clone(), &[]).await?;
+            Ok(Arc::new(context))
+        };
+        self.0.context.get_or_try_init(open).await.cloned()
+    }
+
+    pub(super) async fn instance(&self, run: &Run) -> Result<InstanceId, Error> {
+        let find = async || {
+            let context = self.context().await?;
+            match self.0.environment.instance_id()? {
+                Some(id) => connect(&context, run, &id, self.0.kind).await,
+                None => adopt(&context, run, self.0.kind).await,
+            }
+        };
+        self.0.instance.get_or_try_init(find).await.cloned()
+    }
+
+    pub(super) fn known(&self) -> Option<InstanceId> {
+        self.0.instance.get().cloned()
+    }
+
+    /// Returns the surroundings if some call has needed them.
+    pub(super) fn opened(&self) -> Option<Arc<Context>> {
+        self.0.context.get().cloned()
+    }
+
+    /// Marks a launched instance as connected, after the request at hand is answered.
+    pub(super) fn connected(&self, tasks: &TaskTracker) {
+        let launched = self
+            .0
+            .environment
+            .instance_id()
+            .is_ok_and(|id| id.is_some());
+        if !launched || self.0.heard.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let identity = self.clone();
+        tasks.spawn(async move {
+            // Let the answer out first: Claude Code's first turn goes without the tools of a late server.
+            tokio::task::yield_now().await;
+            if let Err(error) = identity.instance(&Run::unattended()).await {
+                tracing::error!(code = %error.code, %error, "cannot report that the agent is up");
+            }
+        });
+    }
+}

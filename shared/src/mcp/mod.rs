@@ -1,0 +1,21 @@
+//! The kit that all three servers are made with: the only user of rmcp here.
+//!
+//! A server crate says *what* it offers, as a [`Definition`]; the kit does everything that is the same
+//! for all: stdio and signals (`serve`), who it acts for (`identity`), running a call so that it is
+//! always answered and recorded (`call`, `audit`), errors (`reply`).
+
+mod audit;
+mod call;
+mod definition;
+mod handler;
+mod identity;
+mod logging;
+pub mod pull_request;
+mod redact;
+mod reply;
+pub mod resources;
+mod serve;
+
+pub use call::Call;
+pub use definition::{Definition, Effects, Prompt, Resource, ResourceQuery, Tool};
+pub use serve::serve;

@@ -1,0 +1,36 @@
+//! Our errors and values, as MCP has them.
+
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
+use serde_json::{Value, json};
+
+use crate::error::{Code, Error};
+
+/// Answers with structured content and readable text; what the agent can't fix is a protocol error.
+pub(super) fn answer(result: Result<Value, Error>) -> Result<CallToolResult, ErrorData> {
+    match result {
+        Ok(value) => {
+            let text = match value.get("message").and_then(Value::as_str) {
+                Some(message) => message.to_owned(),
+                None => value.to_string(),
+            };
+            let mut result = CallToolResult::structured(value);
+            result.content = vec![ContentBlock::text(text)];
+            Ok(result)
+        }
+        Err(error) if error.code == Code::Internal => Err(protocol_error(&error)),
+        Err(error) => {
+            let mut text = format!("{}: {}", error.code, error.message);
+            if let Some(hint) = &error.hint {
+                text.push('\n');
+                text.push_str(hint);
+            }
+            let mut result = CallToolResult::structured_error(json!(error));
+            result.content = vec![ContentBlock::text(text)];
+            Ok(result)
+        }
+    }
+}
+
+pub(super) fn protocol_error(error: &Error) -> ErrorData {
+    ErrorData::internal_error(error.message.clone(), Some(json!(error)))
+}

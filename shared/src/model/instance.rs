@@ -1,0 +1,107 @@
+//! One agent at work.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::closed_enum::closed_enum;
+use super::{InstanceId, Status, TaskId};
+
+closed_enum!(
+    /// What an agent is for.
+    InstanceKind, "kind of agent" {
+        Coding = "coding",
+        Review = "review",
+        Planning = "planning",
+    }
+);
+
+impl InstanceKind {
+    /// Returns the name of the MCP server that agents of this kind speak to.
+    pub const fn server_name(self) -> &'static str {
+        match self {
+            Self::Coding => "mcp-coding",
+            Self::Review => "mcp-review",
+            Self::Planning => "mcp-planning",
+        }
+    }
+
+    /// Returns the name under which that server is registered in Claude Code.
+    pub const fn registered_name(self) -> &'static str {
+        match self {
+            Self::Coding => "codex-coding",
+            Self::Review => "codex-review",
+            Self::Planning => "codex-planning",
+        }
+    }
+}
+
+closed_enum!(
+    /// How an instance came to be.
+    Origin, "origin" {
+        /// We made its worktree, session and process.
+        Launched = "launched",
+        /// A person's own session called a tool.
+        Adopted = "adopted",
+    }
+);
+
+closed_enum!(
+    /// The steps of a launch, in order. Each is recorded before it is taken.
+    LaunchStep, "launch step" {
+        Row = "row",
+        Worktree = "worktree",
+        Files = "files",
+        Session = "session",
+        Ready = "ready",
+    }
+);
+
+/// One agent at work, or that was. Its JSON is what `--json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Instance {
+    pub id: InstanceId,
+    #[serde(rename = "type")]
+    pub kind: InstanceKind,
+    pub status: Status,
+    #[serde(skip)]
+    pub status_before: Option<Status>,
+    pub origin: Origin,
+    pub repository: PathBuf,
+    pub worktree_path: PathBuf,
+    pub branch_name: Option<String>,
+    pub base_branch: String,
+    #[serde(skip)]
+    pub base_commit: Option<String>,
+    pub tmux_session: Option<String>,
+    #[serde(skip)]
+    pub tmux_pane: Option<String>,
+    pub claude_session_id: Option<String>,
+    pub issue_number: Option<u64>,
+    pub task_id: Option<TaskId>,
+    pub parent_instance_id: Option<InstanceId>,
+    pub prompt: String,
+    pub require_review: bool,
+    pub max_reviews: u32,
+    pub pr_number: Option<u64>,
+    pub pr_url: Option<String>,
+    #[serde(skip)]
+    pub launch_step: LaunchStep,
+    #[serde(skip)]
+    pub owner: Option<ProcessMark>,
+    #[serde(skip)]
+    pub server: Option<ProcessMark>,
+    pub note: Option<String>,
+    pub created_at: String,
+    pub last_activity: String,
+    pub status_since: String,
+    pub completed_at: Option<String>,
+}
+
+/// A process, told apart from a later one with the same number by when it began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessMark {
+    pub pid: u32,
+    pub started: String,
+}

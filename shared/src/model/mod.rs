@@ -1,0 +1,20 @@
+//! The vocabulary: what exists and which moves are allowed. No I/O.
+
+pub(crate) mod closed_enum;
+pub mod event;
+pub mod id;
+pub mod instance;
+pub mod message;
+pub mod review;
+pub mod status;
+pub mod task;
+pub mod text;
+
+pub use closed_enum::UnknownVariant;
+pub use event::{EventSource, StatusChange};
+pub use id::{InstanceId, InvalidId, MessageId, TaskId};
+pub use instance::{Instance, InstanceKind, LaunchStep, Origin};
+pub use message::{Message, MessageKind, MessageState, TakenBy};
+pub use review::{Finding, Review, Severity, Verdict};
+pub use status::{IllegalTransition, Status, StatusEvent};
+pub use task::{Priority, Task, TaskStatus};

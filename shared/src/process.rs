@@ -1,0 +1,258 @@
+//! Runs one child process to its end: a time limit, bounded output, and no survivors.
+//!
+//! Every child leads its own process group, so that ending it also ends what it started (git
+//! hooks, ssh, filters). Ending means SIGTERM first: git then removes its lock files itself.
+
+use std::ffi::OsString;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use crate::model::instance::ProcessMark;
+
+/// How long a child may take to die of SIGTERM before it gets SIGKILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What a child that ran to its end left behind.
+#[derive(Debug)]
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+impl Finished {
+    /// Returns standard output as text, invalid bytes replaced.
+    pub fn stdout_text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// Returns standard error as trimmed text, invalid bytes replaced.
+    pub fn stderr_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).trim().to_owned()
+    }
+}
+
+/// Bounds on one child.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub time: Duration,
+    /// Bytes kept of each output stream; more than that is an error, never a silent cut.
+    pub output: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    #[error("`{program}` is not installed or not on PATH")]
+    NotFound { program: String },
+    #[error("cannot start `{program}`: {source}")]
+    Spawn {
+        program: String,
+        source: std::io::Error,
+    },
+    #[error("lost contact with `{program}`: {source}")]
+    Io {
+        program: String,
+        source: std::io::Error,
+    },
+    #[error("`{program}` did not finish within {} s and was ended", after.as_secs_f32())]
+    TimedOut { program: String, after: Duration },
+    #[error("`{program}` printed more than {limit} bytes and was ended")]
+    TooMuchOutput { program: String, limit: usize },
+}
+
+/// Runs the command with the given standard input (none: empty) and collects its output.
+///
+/// Dropping the future ends the child's whole process group.
+pub async fn run(
+    command: &mut Command,
+    input: Option<&[u8]>,
+    limits: Limits,
+) -> Result<Finished, ProcessError> {
+    let program = command
+        .as_std()
+        .get_program()
+        .to_string_lossy()
+        .into_owned();
+    command
+        .stdin(if input.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    let child = command.spawn().map_err(|source| {
+        if source.kind() == std::io::ErrorKind::NotFound && !cwd_is_missing(command) {
+            ProcessError::NotFound {
+                program: program.clone(),
+            }
+        } else {
+            ProcessError::Spawn {
+                program: program.clone(),
+                source,
+            }
+        }
+    })?;
+    let mut group = Group { child };
+    let outcome = tokio::time::timeout(limits.time, group.collect(input, limits.output)).await;
+    match outcome {
+        Ok(Ok(Some(finished))) => Ok(finished),
+        Ok(Ok(None)) => {
+            group.end().await;
+            Err(ProcessError::TooMuchOutput {
+                program,
+                limit: limits.output,
+            })
+        }
+        Ok(Err(source)) => {
+            group.end().await;
+            Err(ProcessError::Io { program, source })
+        }
+        Err(_) => {
+            group.end().await;
+            Err(ProcessError::TimedOut {
+                program,
+                after: limits.time,
+            })
+        }
+    }
+}
+
+/// A missing working directory also gives `NotFound`; that is not a missing program.
+fn cwd_is_missing(command: &Command) -> bool {
+    command
+        .as_std()
+        .get_current_dir()
+        .is_some_and(|directory| !directory.is_dir())
+}
+
+/// Builds a command from a program and its arguments.
+pub fn command(
+    program: impl Into<OsString>,
+    args: impl IntoIterator<Item = impl Into<OsString>>,
+) -> Command {
+    let mut command = Command::new(program.into());
+    for arg in args {
+        command.arg(arg.into());
+    }
+    command
+}
+
+struct Group {
+    child: Child,
+}
+
+impl Group {
+    /// Feeds and drains the child; `None` means that it printed more than it may.
+    async fn collect(
+        &mut self,
+        input: Option<&[u8]>,
+        limit: usize,
+    ) -> std::io::Result<Option<Finished>> {
+        let stdin = self.child.stdin.take();
+        let stdout = self.child.stdout.take();
+        let stderr = self.child.stderr.take();
+        let feed = async {
+            if let (Some(mut stdin), Some(input)) = (stdin, input) {
+                // A child that exits without reading its input breaks the pipe; its status says why.
+                let _ = stdin.write_all(input).await;
+            }
+            Ok(())
+        };
+        let ((), stdout, stderr) =
+            tokio::try_join!(feed, read_up_to(stdout, limit), read_up_to(stderr, limit))?;
+        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
+            return Ok(None);
+        };
+        let status = self.child.wait().await?;
+        Ok(Some(Finished {
+            status,
+            stdout,
+            stderr,
+        }))
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = self
+            .child
+            .id()
+            .and_then(|id| Pid::from_raw(id.cast_signed()));
+        if let Some(pid) = pid {
+            // ESRCH means that it has ended already, which is what was wanted.
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+
+    async fn end(&mut self) {
+        self.signal(Signal::TERM);
+        if tokio::time::timeout(GRACE, self.child.wait())
+            .await
+            .is_err()
+        {
+            self.signal(Signal::KILL);
+            let _ = self.child.wait().await;
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // `id` is None once the child was waited for, so a recycled pid is never signalled.
+        self.signal(Signal::TERM);
+    }
+}
+
+/// Reads to the end; `None` as soon as there is more than `limit`.
+async fn read_up_to(
+    stream: Option<impl AsyncRead + Unpin>,
+    limit: usize,
+) -> std::io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    if let Some(stream) = stream {
+        let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+        stream.take(bound).read_to_end(&mut bytes).await?;
+    }
+    Ok((bytes.len() <= limit).then_some(bytes))
+}
+
+/// Returns the mark of this process.
+pub fn this_process() -> ProcessMark {
+    let pid = std::process::id();
+    ProcessMark {
+        pid,
+        started: start_time(pid).unwrap_or_default(),
+    }
+}
+
+/// Tells whether a marked process still lives, and is not another one with the same number.
+pub fn is_alive(mark: &ProcessMark) -> bool {
+    match start_time(mark.pid) {
+        Some(started) => started == mark.started,
+        None => false,
+    }
+}
+
+/// Returns when a process began, in clock ticks since the machine did; `None` if there is none.
+#[cfg(target_os = "linux")]
+fn start_time(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything; what follows it is fixed. A zombie has ended.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    let state = fields.next()?;
+    (state != "Z" && state != "X").then(|| fields.nth(18).unwrap_or_default().to_owned())
+}
+
+/// Elsewhere the number alone must do.
+#[cfg(not(target_os = "linux"))]
+fn start_time(pid: u32) -> Option<String> {
+    let pid = Pid::from_raw(pid.cast_signed())?;
+    rustix::process::test_kill_process(pid)
+        .is_ok()
+        .then(String::new)
+}

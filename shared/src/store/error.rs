@@ -1,0 +1,58 @@
+//! What can go wrong with the database, told apart by what a person can do about it.
+
+use std::path::PathBuf;
+
+use rusqlite::ErrorCode;
+
+use crate::model::{IllegalTransition, InstanceId, TaskId};
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("cannot prepare the folder {path}: {source}")]
+    Folder {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("the file is not a Claude Codex database, or it is damaged: {source}")]
+    Corrupt { source: rusqlite::Error },
+    #[error("the database cannot be written: {source}")]
+    ReadOnly { source: rusqlite::Error },
+    #[error("the disk is full: {source}")]
+    Full { source: rusqlite::Error },
+    #[error("another process kept the database locked for too long: {source}")]
+    Busy { source: rusqlite::Error },
+    #[error("the database cannot be opened: {source}")]
+    CannotOpen { source: rusqlite::Error },
+    #[error("the database has version {found}, this program knows versions up to {supported}")]
+    TooNew { found: i64, supported: i64 },
+    #[error("the database failed: {source}")]
+    Sql { source: rusqlite::Error },
+    #[error("the process is shutting down")]
+    ShuttingDown,
+
+    #[error(transparent)]
+    Illegal(#[from] IllegalTransition),
+    #[error("there is no instance `{id}`")]
+    InstanceNotFound { id: InstanceId },
+    #[error("there is no task `{id}` in this repository")]
+    TaskNotFound { id: TaskId },
+    #[error("`{id}` is taken")]
+    IdTaken { id: InstanceId },
+    #[error("{live} agents are at work, and the limit is {limit}")]
+    TooManyInstances { live: u32, limit: u32 },
+    #[error("a review of `{coder}` is under way already")]
+    ReviewPending { coder: InstanceId },
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(source: rusqlite::Error) -> Self {
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { source },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { source },
+            Some(ErrorCode::DiskFull) => Self::Full { source },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { source },
+            Some(ErrorCode::CannotOpen) => Self::CannotOpen { source },
+            _ => Self::Sql { source },
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What happened, in order.
+
+use rusqlite::{Row, params};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::row::{json, parsed, parsed_option};
+use super::{NOW, Reader, StoreError, Writer};
+use crate::model::{EventSource, InstanceId, StatusChange};
+
+/// Something that happened, to be recorded. Its JSON is already redacted.
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    pub instance: Option<InstanceId>,
+    pub source: EventSource,
+    pub server: String,
+    pub name: String,
+    pub parameters: Value,
+    pub result: Option<Value>,
+    pub error_code: Option<String>,
+    pub status_changes: Vec<StatusChange>,
+    pub duration_ms: f64,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventRow {
+    pub id: i64,
+    pub instance_id: Option<InstanceId>,
+    pub source: EventSource,
+    pub server: String,
+    pub name: String,
+    pub parameters: Value,
+    pub result: Option<Value>,
+    pub error_code: Option<String>,
+    pub status_changes: Vec<StatusChange>,
+    pub duration_ms: f64,
+    pub created_at: String,
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
+    let result: Option<String> = row.get("result")?;
+    Ok(EventRow {
+        id: row.get("id")?,
+        instance_id: parsed_option(row, "instance_id")?,
+        source: parsed(row, "source")?,
+        server: row.get("server")?,
+        name: row.get("name")?,
+        parameters: json(row, "parameters")?,
+        result: result.and_then(|text| serde_json::from_str(&text).ok()),
+        error_code: row.get("error_code")?,
+        status_changes: json(row, "status_changes")?,
+        duration_ms: row.get("duration_ms")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+impl Reader<'_> {
+    /// Returns up to `limit` events after the given one, oldest first; of one instance or of all.
+    pub fn events_after(
+        &self,
+        instance: Option<&InstanceId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<EventRow>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT * FROM mcp_events WHERE id > ?1 AND (?2 IS NULL OR instance_id = ?2)
+             ORDER BY id LIMIT ?3",
+        )?;
+        let rows = statement
+            .query_map(
+                params![after, instance.map(InstanceId::as_str), limit],
+                event,
+            )?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the newest events, oldest first.
+    pub fn latest_events(
+        &self,
+        instance: Option<&InstanceId>,
+        limit: u32,
+    ) -> Result<Vec<EventRow>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT * FROM (SELECT * FROM mcp_events WHERE ?1 IS NULL OR instance_id = ?1
+                            ORDER BY id DESC LIMIT ?2) ORDER BY id",
+        )?;
+        let rows = statement
+            .query_map(params![instance.map(InstanceId::as_str), limit], event)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+}
+
+impl Writer<'_> {
+    pub fn insert_event(&self, new: &NewEvent) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(&format!(
+                // A row is never refused because its instance is unknown.
+                "INSERT INTO mcp_events (instance_id, source, server, name, parameters, result, error_code,
+                                         status_changes, duration_ms, created_at)
+                 VALUES ((SELECT id FROM instances WHERE id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {NOW})"
+            ))?
+            .execute(params![
+                new.instance.as_ref().map(InstanceId::as_str),
+                new.source.as_str(),
+                new.server,
+                new.name,
+                new.parameters.to_string(),
+                new.result.as_ref().map(Value::to_string),
+                new.error_code,
+                serde_json::json!(new.status_changes).to_string(),
+                new.duration_ms,
+            ])?;
+        Ok(())
+    }
+}

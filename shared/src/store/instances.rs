@@ -1,0 +1,323 @@
+//! Agents: finding them, and moving them along the state machine.
+
+use std::path::PathBuf;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::row::{parsed, parsed_option};
+use super::{NOW, Reader, StoreError, Writer};
+use crate::model::instance::ProcessMark;
+use crate::model::{
+    Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent,
+    TaskId,
+};
+
+/// The live statuses, as a list for SQL. A test holds it equal to `Status::is_live`.
+const LIVE: &str =
+    "('started', 'running', 'waiting_review', 'under_review', 'feedback_received', 'creating_pr')";
+
+/// An instance to be stored, with status `started`.
+#[derive(Debug, Clone)]
+pub struct NewInstance {
+    pub id: InstanceId,
+    pub kind: InstanceKind,
+    pub origin: Origin,
+    pub repository: String,
+    pub worktree_path: PathBuf,
+    pub branch_name: Option<String>,
+    pub base_branch: String,
+    pub base_commit: Option<String>,
+    pub tmux_session: Option<String>,
+    pub tmux_pane: Option<String>,
+    pub claude_session_id: Option<String>,
+    pub issue_number: Option<u64>,
+    pub task_id: Option<TaskId>,
+    pub parent_instance_id: Option<InstanceId>,
+    pub prompt: String,
+    pub require_review: bool,
+    pub max_reviews: u32,
+    pub launch_step: LaunchStep,
+    pub owner: Option<ProcessMark>,
+}
+
+fn process_mark(row: &Row<'_>, pid: &str, started: &str) -> rusqlite::Result<Option<ProcessMark>> {
+    let pid: Option<u32> = row.get(pid)?;
+    let started: Option<String> = row.get(started)?;
+    Ok(pid
+        .zip(started)
+        .map(|(pid, started)| ProcessMark { pid, started }))
+}
+
+pub(super) fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
+    Ok(Instance {
+        id: parsed(row, "id")?,
+        kind: parsed(row, "kind")?,
+        status: parsed(row, "status")?,
+        status_before: parsed_option(row, "status_before")?,
+        origin: parsed(row, "origin")?,
+        repository: row.get::<_, String>("repository")?.into(),
+        worktree_path: row.get::<_, String>("worktree_path")?.into(),
+        branch_name: row.get("branch_name")?,
+        base_branch: row.get("base_branch")?,
+        base_commit: row.get("base_commit")?,
+        tmux_session: row.get("tmux_session")?,
+        tmux_pane: row.get("tmux_pane")?,
+        claude_session_id: row.get("claude_session_id")?,
+        issue_number: row.get("issue_number")?,
+        task_id: parsed_option(row, "task_id")?,
+        parent_instance_id: parsed_option(row, "parent_instance_id")?,
+        prompt: row.get("prompt")?,
+        require_review: row.get("require_review")?,
+        max_reviews: row.get("max_reviews")?,
+        pr_number: row.get("pr_number")?,
+        pr_url: row.get("pr_url")?,
+        launch_step: parsed(row, "launch_step")?,
+        owner: process_mark(row, "owner_pid", "owner_started")?,
+        server: process_mark(row, "server_pid", "server_started")?,
+        note: row.get("note")?,
+        created_at: row.get("created_at")?,
+        last_activity: row.get("last_activity")?,
+        status_since: row.get("status_since")?,
+        completed_at: row.get("completed_at")?,
+    })
+}
+
+impl Reader<'_> {
+    /// Returns one instance.
+    pub fn instance(&self, id: &InstanceId) -> Result<Instance, StoreError> {
+        self.connection
+            .prepare_cached("SELECT * FROM instances WHERE id = ?1")?
+            .query_row([id.as_str()], instance)
+            .optional()?
+            .ok_or_else(|| StoreError::InstanceNotFound { id: id.clone() })
+    }
+
+    /// Returns all instances, or those whose agents may still act, oldest first.
+    pub fn instances(&self, live_only: bool) -> Result<Vec<Instance>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM instances WHERE NOT ?1 OR status IN {LIVE} ORDER BY created_at, id"
+        ))?;
+        let rows = statement
+            .query_map([live_only], instance)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the live instances of one kind that live in a worktree, newest first.
+    pub fn live_in_worktree(
+        &self,
+        kind: InstanceKind,
+        worktree: &str,
+    ) -> Result<Vec<Instance>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM instances WHERE worktree_path = ?1 AND kind = ?2 AND status IN {LIVE}
+             ORDER BY created_at DESC, id DESC"
+        ))?;
+        let rows = statement
+            .query_map(params![worktree, kind.as_str()], instance)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Tells whether an id was ever used.
+    pub fn instance_exists(&self, id: &InstanceId) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT 1 FROM instances WHERE id = ?1")?
+            .exists([id.as_str()])?)
+    }
+
+    fn live_count(&self) -> Result<u32, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT count(*) FROM instances WHERE status IN {LIVE}"
+            ))?
+            .query_row([], |row| row.get(0))?)
+    }
+}
+
+impl Writer<'_> {
+    /// Stores a new instance, unless its id is taken or too many are live.
+    pub fn insert_instance(
+        &self,
+        new: &NewInstance,
+        limit: Option<u32>,
+    ) -> Result<Instance, StoreError> {
+        if let Some(limit) = limit {
+            let live = self.live_count()?;
+            if live >= limit {
+                return Err(StoreError::TooManyInstances { live, limit });
+            }
+        }
+        if self.instance_exists(&new.id)? {
+            return Err(StoreError::IdTaken { id: new.id.clone() });
+        }
+        self.connection
+            .prepare_cached(&format!(
+                "INSERT INTO instances (
+                     id, kind, status, origin, repository, worktree_path, branch_name, base_branch,
+                     base_commit, tmux_session, tmux_pane, claude_session_id, issue_number, task_id,
+                     parent_instance_id, prompt, require_review, max_reviews, launch_step,
+                     owner_pid, owner_started, created_at, last_activity, status_since)
+                 VALUES (?1, ?2, 'started', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+                         ?16, ?17, ?18, ?19, ?20, {NOW}, {NOW}, {NOW})"
+            ))?
+            .execute(params![
+                new.id.as_str(),
+                new.kind.as_str(),
+                new.origin.as_str(),
+                new.repository,
+                new.worktree_path.to_string_lossy(),
+                new.branch_name,
+                new.base_branch,
+                new.base_commit,
+                new.tmux_session,
+                new.tmux_pane,
+                new.claude_session_id,
+                new.issue_number,
+                new.task_id.as_ref().map(TaskId::as_str),
+                new.parent_instance_id.as_ref().map(InstanceId::as_str),
+                new.prompt,
+                new.require_review,
+                new.max_reviews,
+                new.launch_step.as_str(),
+                new.owner.as_ref().map(|owner| owner.pid),
+                new.owner.as_ref().map(|owner| &owner.started),
+            ])?;
+        if let Some(issue) = new.issue_number {
+            self.connection.execute(
+                "INSERT INTO issue_instances (repository, issue_number, instance_id) VALUES (?1, ?2, ?3)",
+                params![new.repository, issue, new.id.as_str()],
+            )?;
+        }
+        self.instance(&new.id)
+    }
+
+    /// Moves an instance by one event, or says why that is not possible.
+    pub fn transition(
+        &self,
+        id: &InstanceId,
+        event: StatusEvent,
+    ) -> Result<StatusChange, StoreError> {
+        let instance = self.instance(id)?;
+        let next = instance.status.next(instance.kind, event)?;
+        self.connection
+            .prepare_cached(&format!(
+                "UPDATE instances SET status = ?2, status_before = ?3, status_since = {NOW},
+                     last_activity = {NOW}, completed_at = CASE WHEN ?4 THEN NULL ELSE coalesce(completed_at, {NOW}) END
+                 WHERE id = ?1"
+            ))?
+            .execute(params![
+                id.as_str(),
+                next.as_str(),
+                (next == Status::CreatingPr).then_some(instance.status.as_str()),
+                next.is_live(),
+            ])?;
+        Ok(StatusChange {
+            instance: id.clone(),
+            from: Some(instance.status),
+            to: next,
+        })
+    }
+
+    /// Records how far a launch has come.
+    pub fn set_launch_step(&self, id: &InstanceId, step: LaunchStep) -> Result<(), StoreError> {
+        self.update(id, "launch_step", step.as_str())
+    }
+
+    /// Leaves one sentence for the person.
+    pub fn set_note(&self, id: &InstanceId, note: Option<&str>) -> Result<(), StoreError> {
+        self.update(id, "note", note)
+    }
+
+    pub fn set_claude_session(&self, id: &InstanceId, session: &str) -> Result<(), StoreError> {
+        self.update(id, "claude_session_id", session)
+    }
+
+    pub fn set_branch(&self, id: &InstanceId, branch: Option<&str>) -> Result<(), StoreError> {
+        self.update(id, "branch_name", branch)
+    }
+
+    pub fn set_base_commit(&self, id: &InstanceId, commit: &str) -> Result<(), StoreError> {
+        self.update(id, "base_commit", commit)
+    }
+
+    pub fn set_tmux_pane(&self, id: &InstanceId, pane: Option<&str>) -> Result<(), StoreError> {
+        self.update(id, "tmux_pane", pane)
+    }
+
+    pub fn set_pull_request(
+        &self,
+        id: &InstanceId,
+        number: u64,
+        url: &str,
+    ) -> Result<(), StoreError> {
+        self.update(id, "pr_number", number)?;
+        self.update(id, "pr_url", url)
+    }
+
+    /// Records which process is launching or ending the instance, or that none is any more.
+    pub fn set_owner(
+        &self,
+        id: &InstanceId,
+        owner: Option<&ProcessMark>,
+    ) -> Result<(), StoreError> {
+        self.update(id, "owner_pid", owner.map(|owner| owner.pid))?;
+        self.update(id, "owner_started", owner.map(|owner| &owner.started))
+    }
+
+    /// Records which MCP server speaks for the instance, or that none does any more.
+    pub fn set_server(
+        &self,
+        id: &InstanceId,
+        server: Option<&ProcessMark>,
+    ) -> Result<(), StoreError> {
+        self.update(id, "server_pid", server.map(|server| server.pid))?;
+        self.update(id, "server_started", server.map(|server| &server.started))
+    }
+
+    /// Notes that the agent did something.
+    pub fn touch(&self, id: &InstanceId) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(&format!(
+                "UPDATE instances SET last_activity = {NOW} WHERE id = ?1"
+            ))?
+            .execute([id.as_str()])?;
+        Ok(())
+    }
+
+    /// Removes a row that never came to life; reviews, messages and issue links go with it.
+    pub fn delete_instance(&self, id: &InstanceId) -> Result<(), StoreError> {
+        self.connection
+            .execute("DELETE FROM instances WHERE id = ?1", [id.as_str()])?;
+        Ok(())
+    }
+
+    fn update(
+        &self,
+        id: &InstanceId,
+        column: &'static str,
+        value: impl rusqlite::ToSql,
+    ) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(&format!("UPDATE instances SET {column} = ?2 WHERE id = ?1"))?
+            .execute(params![id.as_str(), value])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_live_list_is_the_models() {
+        let live: Vec<_> = Status::ALL
+            .iter()
+            .filter(|status| status.is_live())
+            .map(|status| format!("'{status}'"))
+            .collect();
+        assert_eq!(LIVE, format!("({})", live.join(", ")));
+    }
+}

@@ -1,0 +1,158 @@
+//! The database: the only place with SQL.
+//!
+//! One file per table holds its rows and queries. Reads go through [`Reader`], writes through
+//! [`Writer`], and the only way to get a [`Writer`] is [`Store::write`], which is BEGIN IMMEDIATE:
+//! two processes that read before they write then queue up instead of failing.
+
+mod error;
+mod events;
+mod instances;
+mod open;
+mod row;
+mod schema;
+mod tasks;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, TransactionBehavior};
+
+pub use error::StoreError;
+pub use events::{EventRow, NewEvent};
+pub use instances::NewInstance;
+pub use tasks::{NewTask, TaskPage};
+
+/// The time now, as stored.
+const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+
+/// A handle on the database; clones share one connection.
+#[derive(Debug, Clone)]
+pub struct Store {
+    path: PathBuf,
+    connection: Arc<Mutex<Connection>>,
+}
+
+/// What may be asked.
+#[derive(Debug)]
+pub struct Reader<'c> {
+    connection: &'c Connection,
+}
+
+/// What may be changed, inside one write transaction.
+#[derive(Debug)]
+pub struct Writer<'c> {
+    reader: Reader<'c>,
+}
+
+impl<'c> std::ops::Deref for Writer<'c> {
+    type Target = Reader<'c>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.reader
+    }
+}
+
+impl Store {
+    /// Opens the database, making or migrating it if need be.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = open::open(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            connection: Arc::new(Mutex::new(connection)),
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Answers a question from one consistent snapshot, off the async threads.
+    pub async fn read<T, F>(&self, question: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let store = self.clone();
+        unblock(move || store.read_now(question)).await
+    }
+
+    /// Makes a change, all of it or nothing, off the async threads.
+    ///
+    /// The closure runs inside the write transaction: it must do nothing but talk to the database.
+    pub async fn write<T, F>(&self, change: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Writer<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let store = self.clone();
+        unblock(move || store.write_now(change)).await
+    }
+
+    /// Like [`Store::read`], on the calling thread.
+    pub fn read_now<T>(
+        &self,
+        question: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.lock();
+        let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+        question(&Reader {
+            connection: &snapshot,
+        })
+    }
+
+    /// Like [`Store::write`], on the calling thread.
+    pub fn write_now<T>(
+        &self,
+        change: impl FnOnce(&Writer<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let value = change(&Writer {
+            reader: Reader {
+                connection: &transaction,
+            },
+        })?;
+        transaction.commit()?;
+        Ok(value)
+    }
+
+    /// Returns a number that changes whenever another process has committed.
+    pub fn data_version(&self) -> Result<i64, StoreError> {
+        let version = self
+            .lock()
+            .query_row("PRAGMA data_version", [], |row| row.get(0))?;
+        Ok(version)
+    }
+
+    /// Looks for damage; an empty answer means that there is none.
+    pub fn check(&self) -> Result<Vec<String>, StoreError> {
+        let connection = self.lock();
+        let mut statement = connection.prepare("PRAGMA quick_check(5)")?;
+        let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+        let problems = rows.collect::<Result<Vec<_>, _>>()?;
+        Ok(problems.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A panic while the lock was held rolled its transaction back; the connection is sound.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn unblock<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(failure) => match failure.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down; nothing was started.
+            Err(_) => Err(StoreError::ShuttingDown),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

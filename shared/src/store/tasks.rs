@@ -1,0 +1,190 @@
+//! Planned tasks and what they wait for.
+
+use rusqlite::{OptionalExtension, Row, named_params, params};
+
+use super::row::{parsed, parsed_option};
+use super::{NOW, Reader, StoreError, Writer};
+use crate::model::{InstanceId, Priority, Task, TaskId, TaskStatus};
+
+/// A task to be stored.
+#[derive(Debug, Clone)]
+pub struct NewTask {
+    pub repository: String,
+    pub title: String,
+    pub description: String,
+    pub priority: Priority,
+    pub estimated_hours: Option<f64>,
+    pub depends_on: Vec<TaskId>,
+    pub created_by: Option<InstanceId>,
+}
+
+/// One page of a list, and where the next begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskPage {
+    pub tasks: Vec<Task>,
+    pub total: u64,
+    pub next_offset: Option<u64>,
+}
+
+const COLUMNS: &str = "
+    id, title, description, priority, estimated_hours, status, created_by, issue_number, issue_url,
+    created_at, updated_at,
+    (SELECT group_concat(depends_on, ' ') FROM task_dependencies WHERE task_id = tasks.id) AS depends_on,
+    status = 'open' AND NOT EXISTS (
+        SELECT 1 FROM task_dependencies JOIN tasks AS other ON other.id = depends_on
+        WHERE task_id = tasks.id AND other.status <> 'done') AS ready";
+
+fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
+    let depends_on: Option<String> = row.get("depends_on")?;
+    Ok(Task {
+        id: parsed(row, "id")?,
+        title: row.get("title")?,
+        description: row.get("description")?,
+        priority: parsed(row, "priority")?,
+        estimated_hours: row.get("estimated_hours")?,
+        status: parsed(row, "status")?,
+        ready: row.get("ready")?,
+        depends_on: depends_on
+            .iter()
+            .flat_map(|list| list.split(' '))
+            .filter_map(|id| id.parse().ok())
+            .collect(),
+        created_by: parsed_option(row, "created_by")?,
+        issue_number: row.get("issue_number")?,
+        issue_url: row.get("issue_url")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+impl Reader<'_> {
+    /// Returns one task of a repository.
+    pub fn task(&self, repository: &str, id: &TaskId) -> Result<Task, StoreError> {
+        self.connection
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM tasks WHERE id = ?1 AND repository = ?2"
+            ))?
+            .query_row(params![id.as_str(), repository], task)
+            .optional()?
+            .ok_or_else(|| StoreError::TaskNotFound { id: id.clone() })
+    }
+
+    /// Returns a page of a repository's tasks, oldest first.
+    pub fn tasks(
+        &self,
+        repository: &str,
+        ready_only: bool,
+        offset: u64,
+        limit: u64,
+    ) -> Result<TaskPage, StoreError> {
+        let filter = "repository = :repository AND (NOT :ready_only OR ready)";
+        let total: u64 = self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT count(*) FROM (SELECT {COLUMNS}, repository FROM tasks) WHERE {filter}"
+            ))?
+            .query_row(
+                named_params! {":repository": repository, ":ready_only": ready_only},
+                |row| row.get(0),
+            )?;
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM (SELECT {COLUMNS}, repository FROM tasks) WHERE {filter}
+             ORDER BY created_at, id LIMIT :limit OFFSET :offset"
+        ))?;
+        let tasks = statement
+            .query_map(
+                named_params! {
+                    ":repository": repository, ":ready_only": ready_only,
+                    ":limit": limit, ":offset": offset,
+                },
+                task,
+            )?
+            .collect::<Result<Vec<_>, _>>()?;
+        let end = offset + tasks.len() as u64;
+        Ok(TaskPage {
+            tasks,
+            total,
+            next_offset: (end < total).then_some(end),
+        })
+    }
+
+    /// Counts the issues that one planner has opened.
+    pub fn issues_opened_by(&self, planner: &InstanceId) -> Result<u32, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT count(*) FROM tasks WHERE created_by = ?1 AND issue_number IS NOT NULL",
+            )?
+            .query_row([planner.as_str()], |row| row.get(0))?)
+    }
+}
+
+impl Writer<'_> {
+    /// Stores a task. Its dependencies must exist in the same repository, so no cycle can arise.
+    pub fn insert_task(&self, new: &NewTask) -> Result<Task, StoreError> {
+        let id = self.unused_task_id()?;
+        self.connection
+            .prepare_cached(&format!(
+                "INSERT INTO tasks (id, repository, title, description, priority, estimated_hours, status,
+                                    created_by, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {NOW}, {NOW})"
+            ))?
+            .execute(params![
+                id.as_str(),
+                new.repository,
+                new.title,
+                new.description,
+                new.priority.as_str(),
+                new.estimated_hours,
+                TaskStatus::Open.as_str(),
+                new.created_by.as_ref().map(InstanceId::as_str),
+            ])?;
+        for dependency in &new.depends_on {
+            let inserted = self
+                .connection
+                .prepare_cached(
+                    "INSERT OR IGNORE INTO task_dependencies (task_id, depends_on)
+                     SELECT ?1, id FROM tasks WHERE id = ?2 AND repository = ?3 AND id <> ?1",
+                )?
+                .execute(params![id.as_str(), dependency.as_str(), new.repository])?;
+            let repeated = new.depends_on.iter().filter(|id| *id == dependency).count() > 1;
+            if inserted == 0 && !repeated {
+                return Err(StoreError::TaskNotFound {
+                    id: dependency.clone(),
+                });
+            }
+        }
+        self.task(&new.repository, &id)
+    }
+
+    /// Records the issue that stands for a task.
+    pub fn set_task_issue(&self, id: &TaskId, number: u64, url: &str) -> Result<(), StoreError> {
+        self.connection.execute(
+            &format!("UPDATE tasks SET issue_number = ?2, issue_url = ?3, updated_at = {NOW} WHERE id = ?1"),
+            params![id.as_str(), number, url],
+        )?;
+        Ok(())
+    }
+
+    /// Moves a task on.
+    pub fn set_task_status(&self, id: &TaskId, status: TaskStatus) -> Result<(), StoreError> {
+        self.connection.execute(
+            &format!("UPDATE tasks SET status = ?2, updated_at = {NOW} WHERE id = ?1"),
+            params![id.as_str(), status.as_str()],
+        )?;
+        Ok(())
+    }
+
+    fn unused_task_id(&self) -> Result<TaskId, StoreError> {
+        loop {
+            let id = TaskId::random();
+            let taken = self
+                .connection
+                .prepare_cached("SELECT 1 FROM tasks WHERE id = ?1")?
+                .exists([id.as_str()])?;
+            if !taken {
+                return Ok(id);
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The configuration of our tmux server, in place of the user's.
+
+use std::path::Path;
+
+use uuid::Uuid;
+
+use super::command::Tmux;
+use super::error::TmuxError;
+
+/// What `tmux -f` reads. Unknown options are skipped (`-q`), so that one text serves all versions.
+const CONFIG: &str = r##"# Written by claude-codex; changes are lost.
+
+# An agent that ended stays visible, and its exit status can be read.
+set -gq remain-on-exit on
+
+# Sessions live without anybody looking; the server ends with the last of them.
+set -gq destroy-unattached off
+set -sq exit-unattached off
+set -sq exit-empty on
+
+# A full pane of this length takes 10 to 20 MB; an empty one takes nothing.
+set -gq history-limit 20000
+
+# The agent's pane is addressed as window 0, pane 0.
+set -gq base-index 0
+set -gq pane-base-index 0
+set -gq renumber-windows off
+
+# A session has this size until a person attaches, then that of the last active terminal.
+set -gq default-size 200x50
+set -gq window-size latest
+
+# A session has the environment it was made with, whoever attaches later.
+set -gq update-environment ""
+
+# screen-256color is known on every system, tmux-256color is not. tmux turns true colour
+# into 256 colours for terminals that are not known to have it.
+set -gq default-terminal screen-256color
+set-environment -g COLORTERM truecolor
+set -asq terminal-features ",alacritty*:RGB,foot*:RGB,xterm-kitty:RGB,xterm-ghostty:RGB,wezterm*:RGB,*-direct:RGB"
+
+# Escape reaches the agent at once, and Shift-Enter as itself.
+set -sq escape-time 0
+set -sq extended-keys on
+set -gq mouse on
+
+# What an agent prints must not rename windows, set titles, reach the clipboard or the outer terminal.
+set -gq allow-rename off
+set -gq automatic-rename off
+set -gq set-titles off
+set -sq set-clipboard external
+set -gq allow-passthrough off
+
+# Only names of ours in the status line: titles and commands are the agent's text.
+set -gq status-left-length 60
+set -gq status-left "#{session_name} "
+set -gq status-right "#{?pane_dead,ended ,}#{prefix} d leaves the agent running"
+set -gq status-right-length 60
+set -gq window-status-format " #I "
+set -gq window-status-current-format "[#I]"
+"##;
+
+impl Tmux {
+    /// Writes the configuration file unless it is there already; `create` does so by itself.
+    pub fn write_config(&self) -> Result<(), TmuxError> {
+        let path = &self.config_file;
+        if std::fs::read(path).is_ok_and(|present| present == CONFIG.as_bytes()) {
+            return Ok(());
+        }
+        replace(path, CONFIG).map_err(|source| TmuxError::Write {
+            path: path.clone(),
+            source,
+        })
+    }
+}
+
+/// Replaces a file in one step: another process may be starting the server from it right now.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    let draft = path.with_added_extension(Uuid::new_v4().simple().to_string());
+    let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
+    if written.is_err() {
+        // The draft may not even exist; what went wrong is said by the first error.
+        let _ = std::fs::remove_file(&draft);
+    }
+    written
+}

@@ -1,0 +1,195 @@
+//! Types into the agent's pane, and only there.
+//!
+//! Whether the pane is the agent's, alive and running what is expected is decided by the tmux server
+//! in the same step that types: pasting into a dead pane crashes tmux 3.3a, and text that reaches
+//! a shell would run.
+
+use uuid::Uuid;
+
+use super::command::{Script, Tmux};
+use super::error::{TmuxError, excerpt};
+use super::name::{ProgramName, SessionName};
+use super::state::{Life, MARK, PANE_FORMAT, parse_pane};
+use crate::process::ProcessError;
+
+/// What the server prints once it has typed.
+const TYPED: &str = "typed";
+
+/// What became of something typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputOutcome {
+    /// The terminal has it; whether the program took it is for the program to say.
+    Typed,
+    /// The program in the pane has ended.
+    Dead,
+    /// There is no such session, or its agent's pane is gone.
+    Missing,
+    /// Another program than the expected one has the terminal.
+    OtherProgram { command: String },
+}
+
+/// The keys that may be pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    Enter,
+    Escape,
+    Up,
+    Down,
+    Tab,
+    CtrlC,
+    CtrlU,
+}
+
+impl Key {
+    fn tmux_name(self) -> &'static str {
+        match self {
+            Self::Enter => "Enter",
+            Self::Escape => "Escape",
+            Self::Up => "Up",
+            Self::Down => "Down",
+            Self::Tab => "Tab",
+            Self::CtrlC => "C-c",
+            Self::CtrlU => "C-u",
+        }
+    }
+}
+
+impl Tmux {
+    /// Pastes text as one bracketed paste, without pressing Enter.
+    ///
+    /// A paste that has begun is finished even when this future is dropped.
+    /// Leaves copy mode first, which would swallow the text. Text with control characters other than
+    /// newline and tab is refused: it could end the bracketed paste and act as keys.
+    pub async fn paste(
+        &self,
+        session: &SessionName,
+        text: &str,
+        expected: Option<&ProgramName>,
+    ) -> Result<InputOutcome, TmuxError> {
+        check_text(text)?;
+        let target = session.pane_target();
+        let buffer = format!("claude-codex-{}", Uuid::new_v4().simple());
+        let script = Script::new("load-buffer")
+            .args(["-b", &buffer, "-"])
+            .then("if-shell")
+            .args(["-F", "-t", &target, &condition(session, expected)])
+            .arg(format!(
+                "copy-mode -q -t '{target}' ; paste-buffer -p -r -d -b {buffer} -t '{target}' ; \
+                 display-message -p {TYPED}"
+            ))
+            .arg(format!("delete-buffer -b {buffer} ; {}", explain(&target)));
+        // A client that dies between loading and pasting leaves its buffer behind, so this one runs
+        // to its end whatever becomes of us.
+        let (tmux, text) = (self.clone(), text.to_owned());
+        let paste = async move { tmux.type_with(&script, Some(text.as_bytes())).await };
+        tokio::spawn(paste).await.unwrap_or_else(|stopped| {
+            Err(TmuxError::Process(ProcessError::Io {
+                program: self.program.display().to_string(),
+                source: stopped.into(),
+            }))
+        })
+    }
+
+    /// Presses Enter.
+    pub async fn press_enter(
+        &self,
+        session: &SessionName,
+        expected: Option<&ProgramName>,
+    ) -> Result<InputOutcome, TmuxError> {
+        self.press(session, Key::Enter, expected).await
+    }
+
+    /// Presses one key, after leaving copy mode.
+    pub async fn press(
+        &self,
+        session: &SessionName,
+        key: Key,
+        expected: Option<&ProgramName>,
+    ) -> Result<InputOutcome, TmuxError> {
+        let target = session.pane_target();
+        let script = Script::new("if-shell")
+            .args(["-F", "-t", &target, &condition(session, expected)])
+            .arg(format!(
+                "copy-mode -q -t '{target}' ; send-keys -t '{target}' {} ; display-message -p {TYPED}",
+                key.tmux_name()
+            ))
+            .arg(explain(&target));
+        self.type_with(&script, None).await
+    }
+
+    async fn type_with(
+        &self,
+        script: &Script,
+        input: Option<&[u8]>,
+    ) -> Result<InputOutcome, TmuxError> {
+        match self.run(script, input).await?.found()? {
+            Some(printed) => read_outcome(&printed),
+            None => Ok(InputOutcome::Missing),
+        }
+    }
+}
+
+/// Returns the format that is true only for the living pane of this agent with the expected program.
+///
+/// One comparison of fixed fields; the program comes last, because it alone may hold any text.
+/// A target that does not exist has no fields at all.
+fn condition(session: &SessionName, expected: Option<&ProgramName>) -> String {
+    let (actual, expected) = match expected {
+        Some(program) => ("#{pane_current_command}", program.as_str()),
+        None => ("", ""),
+    };
+    format!(
+        "#{{==:#{{session_name}}/#{{{MARK}}}/#{{pane_dead}}/{actual},{session}/1/0/{expected}}}"
+    )
+}
+
+/// Returns the tmux command that prints why nothing was typed.
+fn explain(target: &str) -> String {
+    format!("display-message -p -t '{target}' '{PANE_FORMAT}'")
+}
+
+fn read_outcome(printed: &str) -> Result<InputOutcome, TmuxError> {
+    let line = printed.trim_end();
+    if line == TYPED {
+        return Ok(InputOutcome::Typed);
+    }
+    let Some(pane) = parse_pane(line)?.filter(|pane| pane.is_agent) else {
+        return Ok(InputOutcome::Missing);
+    };
+    match pane.life {
+        Life::Running => Ok(InputOutcome::OtherProgram {
+            command: excerpt(&pane.command),
+        }),
+        Life::Exited { .. } | Life::Killed { .. } | Life::Ended => Ok(InputOutcome::Dead),
+    }
+}
+
+fn check_text(text: &str) -> Result<(), TmuxError> {
+    if text.is_empty() {
+        return Err(TmuxError::EmptyText);
+    }
+    let found = text
+        .char_indices()
+        .find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\t'));
+    match found {
+        Some((offset, character)) => Err(TmuxError::UnsafeText { character, offset }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TmuxError, check_text};
+
+    #[test]
+    fn control_characters_are_refused() {
+        assert!(check_text("two\n\tlines é 🦀 \u{a0}").is_ok());
+        for text in ["a\x1b[201~", "a\rb", "\0", "\x7f", "x\u{9b}201~"] {
+            assert!(matches!(
+                check_text(text),
+                Err(TmuxError::UnsafeText { .. })
+            ));
+        }
+        assert!(matches!(check_text(""), Err(TmuxError::EmptyText)));
+    }
+}

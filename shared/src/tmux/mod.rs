@@ -1,0 +1,28 @@
+//! Terminal sessions for agents: starts, watches, types into and ends them through the tmux binary.
+//!
+//! Everything runs on a socket and a configuration of our own, so neither the user's tmux server nor
+//! their `~/.tmux.conf` is touched. tmux treats much of what it is given as code (formats in names and
+//! directories, `;` at the end of an argument, a lone command word): `command` and `session` make
+//! that harmless. `state` reads, `input` types, `screen` looks.
+
+mod command;
+mod config;
+mod error;
+mod inherited;
+mod input;
+mod name;
+mod screen;
+mod session;
+mod state;
+#[cfg(test)]
+mod tests;
+mod version;
+
+pub use command::Tmux;
+pub use error::TmuxError;
+pub use input::{InputOutcome, Key};
+pub use name::{ProgramName, SessionName, SocketName};
+pub use screen::{Clients, Cursor, Lines};
+pub use session::{NewSession, Pane, Size};
+pub use state::{Life, PaneId, PaneState};
+pub use version::{MINIMUM, Version};

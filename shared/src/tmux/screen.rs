@@ -1,0 +1,124 @@
+//! Looks at what the agent's terminal shows, and at who else is looking.
+
+use super::command::{Script, Tmux};
+use super::error::{TmuxError, excerpt};
+use super::name::SessionName;
+
+/// How much of a terminal to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    Visible,
+    /// The visible lines and up to this many that have scrolled away.
+    History(u32),
+}
+
+/// Where the cursor is, counted from the top left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    pub column: u32,
+    pub row: u32,
+}
+
+/// The terminals attached to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Clients {
+    pub count: usize,
+    /// When a person last typed in any of them (or attached), in seconds since 1970.
+    pub last_activity: Option<u64>,
+}
+
+impl Tmux {
+    /// Returns the text of the agent's terminal, with colours as escape sequences if wanted.
+    pub async fn capture(
+        &self,
+        session: &SessionName,
+        lines: Lines,
+        with_escapes: bool,
+    ) -> Result<String, TmuxError> {
+        let mut script = Script::new("capture-pane").args(["-p", "-t", &session.pane_target()]);
+        if with_escapes {
+            script = script.arg("-e");
+        }
+        if let Lines::History(count) = lines {
+            script = script.arg("-S").arg(format!("-{count}"));
+        }
+        self.run(&script, None)
+            .await?
+            .found()?
+            .ok_or_else(|| missing(session))
+    }
+
+    /// Returns the cursor of the agent's terminal.
+    pub async fn cursor(&self, session: &SessionName) -> Result<Cursor, TmuxError> {
+        // `display-message` would answer for a missing pane too; `list-panes` does not.
+        let target = session.pane_target();
+        let format = "#{pane_index} #{cursor_x} #{cursor_y}";
+        let script = Script::new("list-panes").args(["-t", &target, "-F", format]);
+        let printed = self
+            .run(&script, None)
+            .await?
+            .found()?
+            .ok_or_else(|| missing(session))?;
+        parse_cursor(&printed).ok_or_else(|| TmuxError::UnexpectedOutput {
+            action: "list-panes",
+            output: excerpt(&printed),
+        })
+    }
+
+    /// Returns who is attached to a session; nobody when it does not exist.
+    pub async fn clients(&self, session: &SessionName) -> Result<Clients, TmuxError> {
+        let target = session.session_target();
+        let script = Script::new("list-clients").args(["-t", &target, "-F", "#{client_activity}"]);
+        let printed = self.run(&script, None).await?.found()?.unwrap_or_default();
+        parse_clients(&printed).ok_or_else(|| TmuxError::UnexpectedOutput {
+            action: "list-clients",
+            output: excerpt(&printed),
+        })
+    }
+}
+
+fn missing(session: &SessionName) -> TmuxError {
+    TmuxError::SessionMissing {
+        session: session.to_string(),
+    }
+}
+
+/// Reads the cursor of pane 0 from lines of `index x y`.
+fn parse_cursor(printed: &str) -> Option<Cursor> {
+    let position = printed.lines().find_map(|line| line.strip_prefix("0 "))?;
+    let (column, row) = position.split_once(' ')?;
+    Some(Cursor {
+        column: column.parse().ok()?,
+        row: row.parse().ok()?,
+    })
+}
+
+fn parse_clients(printed: &str) -> Option<Clients> {
+    let activities: Vec<u64> = printed
+        .lines()
+        .map(|line| line.parse().ok())
+        .collect::<Option<_>>()?;
+    Some(Clients {
+        count: activities.len(),
+        last_activity: activities.into_iter().max(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clients, Cursor, parse_clients, parse_cursor};
+
+    #[test]
+    fn answers_are_read() {
+        let cursor = Cursor { column: 3, row: 4 };
+        assert_eq!(parse_cursor("1 8 9\n0 3 4\n"), Some(cursor));
+        assert_eq!(parse_cursor("1 8 9\n"), None);
+        let two = Clients {
+            count: 2,
+            last_activity: Some(12),
+        };
+        assert_eq!(parse_clients("7\n12\n"), Some(two));
+        assert_eq!(parse_clients(""), Some(Clients::default()));
+        assert_eq!(parse_clients("soon\n"), None);
+    }
+}

@@ -1,0 +1,50 @@
+//! The first sign of life of a launched agent.
+
+use super::{Context, Run};
+use crate::error::{Code, Error};
+use crate::model::{InstanceId, InstanceKind, Status, StatusEvent};
+use crate::process;
+
+/// Records that a launched instance's server is up, and returns the instance.
+pub async fn connect(
+    context: &Context,
+    run: &Run,
+    id: &InstanceId,
+    kind: InstanceKind,
+) -> Result<InstanceId, Error> {
+    let server = process::this_process();
+    let wanted = id.clone();
+    let changes = context
+        .store
+        .write(move |w| {
+            let instance = w.instance(&wanted)?;
+            if instance.kind != kind {
+                return Ok(Err(instance.kind));
+            }
+            w.set_server(&wanted, Some(&server))?;
+            let mut changes = Vec::new();
+            if instance.status == Status::Started {
+                changes.push(w.transition(&wanted, StatusEvent::Connected)?);
+                if let Some(coder) = &instance.parent_instance_id
+                    && w.instance(coder)?.status == Status::WaitingReview
+                {
+                    changes.push(w.transition(coder, StatusEvent::ReviewerConnected)?);
+                }
+            }
+            Ok(Ok(changes))
+        })
+        .await?;
+    match changes {
+        Ok(changes) => {
+            for change in changes {
+                run.changed(change);
+            }
+            Ok(id.clone())
+        }
+        Err(actual) => Err(Error::new(
+            Code::InvalidArguments,
+            format!("CODEX_INSTANCE_ID names `{id}`, a {actual} agent, but this server is for {kind} agents"),
+        )
+        .hint(format!("Register {} for it.", actual.server_name()))),
+    }
+}

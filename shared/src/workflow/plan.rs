@@ -1,0 +1,75 @@
+//! Planning: tasks and what they wait for.
+
+use super::{Context, Run};
+use crate::error::Error;
+use crate::model::task::{
+    MAX_DEPENDENCIES, MAX_DESCRIPTION_CHARS, MAX_ESTIMATED_HOURS, MAX_TITLE_CHARS,
+};
+use crate::model::text::{check_block, check_line};
+use crate::model::{InstanceId, Priority, Task, TaskId};
+use crate::store::NewTask;
+
+/// A task as a planner asks for it.
+#[derive(Debug, Clone)]
+pub struct CreateTask {
+    pub title: String,
+    pub description: String,
+    pub priority: Priority,
+    pub estimated_hours: Option<f64>,
+    pub depends_on: Vec<String>,
+}
+
+/// A task that now exists.
+#[derive(Debug, Clone)]
+pub struct CreatedTask {
+    pub task: Task,
+}
+
+/// Stores a task. What it depends on must exist, so no cycle can arise.
+pub async fn create_task(
+    context: &Context,
+    run: &Run,
+    planner: &InstanceId,
+    request: CreateTask,
+) -> Result<CreatedTask, Error> {
+    let new = checked(context, planner, request)?;
+    run.step("Storing the task")?;
+    let task = context.store.write(move |w| w.insert_task(&new)).await?;
+    Ok(CreatedTask { task })
+}
+
+fn checked(context: &Context, planner: &InstanceId, request: CreateTask) -> Result<NewTask, Error> {
+    check_line(&request.title, MAX_TITLE_CHARS)
+        .map_err(|problem| Error::argument("taskTitle", problem))?;
+    check_block(&request.description, MAX_DESCRIPTION_CHARS)
+        .map_err(|problem| Error::argument("taskDescription", problem))?;
+    if let Some(hours) = request.estimated_hours
+        && !(hours > 0.0 && hours <= MAX_ESTIMATED_HOURS)
+    {
+        return Err(Error::argument(
+            "estimatedHours",
+            format!("must be more than 0 and at most {MAX_ESTIMATED_HOURS}"),
+        ));
+    }
+    if request.depends_on.len() > MAX_DEPENDENCIES {
+        return Err(Error::argument(
+            "dependsOn",
+            format!("names more than {MAX_DEPENDENCIES} tasks"),
+        ));
+    }
+    let depends_on = request
+        .depends_on
+        .iter()
+        .map(|id| id.parse::<TaskId>())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|problem| Error::argument("dependsOn", format!("names no task: {problem}")))?;
+    Ok(NewTask {
+        repository: Context::repository_key(context.repository()?.root()),
+        title: request.title.trim().to_owned(),
+        description: request.description,
+        priority: request.priority,
+        estimated_hours: request.estimated_hours,
+        depends_on,
+        created_by: Some(planner.clone()),
+    })
+}
