@@ -135,6 +135,8 @@ impl From<StoreError> for Error {
             StoreError::TaskNotFound { .. } => Self::new(Code::TaskNotFound, message).hint(
                 "Read the resource codex://tasks, or run `claude-codex tasks`, for the tasks that exist.",
             ),
+            StoreError::TaskNotReady { .. } => Self::new(Code::TaskNotReady, message)
+                .hint("`claude-codex tasks --ready` lists what can be started."),
             StoreError::TooManyInstances { .. } => Self::new(Code::InstanceLimitReached, message)
                 .hint("Stop one with `claude-codex stop ID`, or raise resources.maxConcurrentInstances."),
             StoreError::ReviewPending { .. } => Self::new(Code::ReviewPending, message)

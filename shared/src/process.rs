@@ -220,6 +220,22 @@ async fn read_up_to(
     Ok((bytes.len() <= limit).then_some(bytes))
 }
 
+/// Ends a process group whose leader got its SIGHUP already: waits, then kills.
+pub async fn end_group(leader: u32, grace: Duration) {
+    let Some(pid) = Pid::from_raw(leader.cast_signed()) else {
+        return;
+    };
+    let deadline = tokio::time::Instant::now() + grace;
+    while start_time(leader).is_some() {
+        if tokio::time::Instant::now() >= deadline {
+            // ESRCH: it went at the last moment.
+            let _ = kill_process_group(pid, Signal::KILL);
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 /// Returns the mark of this process.
 pub fn this_process() -> ProcessMark {
     let pid = std::process::id();

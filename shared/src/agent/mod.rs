@@ -33,7 +33,8 @@ pub use project_commands::{Command, recognise_commands};
 pub use prompt::{PLACEHOLDERS, Values, first_message, harmless, render, template};
 pub use screen::{Draft, Screen, draft, screen};
 pub use state::{
-    AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, state,
+    AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, sessions,
+    state,
 };
 pub use transcript::{Found, end as transcript_end, path as transcript_path, transcript_contains};
 pub use trust::{Change, config_file, forget, trust};

@@ -113,13 +113,30 @@ pub fn find_session(config: &Path, wanted: Wanted) -> Option<Session> {
             Wanted::Session(id) => record.session_id == id,
         })
         .find(is_alive)
-        .map(|record| Session {
-            state: state_of(&record),
-            pid: record.pid,
-            session_id: record.session_id,
-            cwd: record.cwd,
-            version: record.version,
-        })
+        .map(session)
+}
+
+/// Returns all living sessions. Reads one directory and the small files in it, once.
+pub fn sessions(config: &Path) -> Vec<Session> {
+    let Ok(entries) = std::fs::read_dir(config.join("sessions")) else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| read(&entry.path()))
+        .filter(is_alive)
+        .map(session)
+        .collect()
+}
+
+fn session(record: Record) -> Session {
+    Session {
+        state: state_of(&record),
+        pid: record.pid,
+        session_id: record.session_id,
+        cwd: record.cwd,
+        version: record.version,
+    }
 }
 
 /// Reads one record; a file that is being replaced or has another shape is passed over.

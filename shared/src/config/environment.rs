@@ -7,11 +7,20 @@ use std::path::{Path, PathBuf};
 use super::ConfigError;
 use crate::model::{InstanceId, InvalidId};
 
+/// Variables that belong to one agent and must not reach another.
+const OF_ONE_AGENT: &[&str] = &[
+    "CODEX_INSTANCE_ID",
+    "CODEX_ROLE",
+    "CODEX_PROMPT_FILE",
+    "CODEX_MCP_CONFIG",
+];
+
 /// The environment as it was when the process began.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
     directory: PathBuf,
+    executable: Option<PathBuf>,
 }
 
 impl Environment {
@@ -23,6 +32,7 @@ impl Environment {
                 .filter_map(|(name, value)| Some((text(name)?, text(value)?)))
                 .collect(),
             directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+            executable: std::env::current_exe().ok(),
         }
     }
 
@@ -31,6 +41,7 @@ impl Environment {
         Self {
             variables,
             directory,
+            executable: None,
         }
     }
 
@@ -45,6 +56,36 @@ impl Environment {
             .get(name)
             .map(String::as_str)
             .filter(|value| !value.is_empty())
+    }
+
+    /// Finds a program of ours: beside the one that runs, else on PATH.
+    pub fn own_program(&self, name: &str) -> Option<PathBuf> {
+        let beside = self.executable.as_ref().and_then(|path| path.parent());
+        let search = self.get("PATH").unwrap_or_default();
+        beside
+            .map(Path::to_owned)
+            .into_iter()
+            .chain(std::env::split_paths(search).filter(|folder| folder.is_absolute()))
+            .map(|folder| folder.join(name))
+            .find(|path| path.is_file())
+    }
+
+    /// Returns the folder in which Claude Code keeps its own state, if it was moved.
+    pub fn claude_config_dir(&self) -> Option<PathBuf> {
+        self.path("CLAUDE_CONFIG_DIR")
+    }
+
+    /// Returns the `CODEX_*` variables that agents and their servers need to find the same place.
+    pub fn handed_on(&self) -> Result<BTreeMap<String, String>, ConfigError> {
+        let mut handed: BTreeMap<String, String> = self
+            .codex_variables()
+            .filter(|(name, _)| !OF_ONE_AGENT.contains(name))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        handed.insert("CODEX_STATE_DIR".to_owned(), text(self.state_dir()?));
+        handed.insert("CODEX_DB".to_owned(), text(self.database()?));
+        Ok(handed)
     }
 
     pub fn directory(&self) -> &Path {

@@ -11,6 +11,8 @@ use super::status::{Entry, Status};
 
 const SHOWN_ENTRIES: usize = 20;
 const SHOWN_COMMITS: usize = 20;
+/// Where else a commit may be kept.
+const ELSEWHERE: [&str; 4] = ["--branches", "--remotes", "--tags", "--glob=refs/codex"];
 
 /// Stashes are not among it: they belong to the repository and outlive the worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +51,13 @@ pub enum Operation {
     Bisect,
 }
 
+fn parse_count(output: &[u8]) -> Result<usize, GitError> {
+    std::str::from_utf8(output)
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .ok_or_else(|| GitError::unexpected("rev-list", output))
+}
+
 impl Repository {
     /// Finds what would be lost with the worktree and its branch.
     ///
@@ -76,6 +85,22 @@ impl Repository {
             newest_commits,
             operation,
         })
+    }
+
+    /// Counts the commits of a branch that nothing else leads to.
+    pub async fn commits_only_on(&self, branch: &str) -> Result<usize, GitError> {
+        check_branch(branch)?;
+        let counted = self
+            .call("rev-list")
+            .arg("--count")
+            .arg(format!("refs/heads/{branch}"))
+            .arg("--not")
+            .arg(format!("--exclude={branch}"))
+            .args(ELSEWHERE)
+            .arg("--")
+            .success()
+            .await?;
+        parse_count(&counted.stdout)
     }
 
     async fn commits_only_here(
@@ -107,7 +132,7 @@ impl Repository {
                 .chain(own_branch)
                 .map(|name| format!("--exclude={name}")),
         );
-        range.extend(["--branches", "--remotes", "--tags", "--glob=refs/codex"].map(str::to_owned));
+        range.extend(ELSEWHERE.map(str::to_owned));
         range.push("--".to_owned());
         let counted = self
             .call_in(worktree, "rev-list")
@@ -115,11 +140,7 @@ impl Repository {
             .args(&range)
             .success()
             .await?;
-        let count = counted
-            .stdout_text()
-            .trim()
-            .parse()
-            .map_err(|_| GitError::unexpected("rev-list", &counted.stdout))?;
+        let count = parse_count(&counted.stdout)?;
         if count == 0 {
             return Ok((0, Vec::new()));
         }

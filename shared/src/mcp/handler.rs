@@ -50,7 +50,7 @@ pub(super) struct Handler(pub(super) Arc<Kit>);
 impl Handler {
     /// The first request from the client is the sign that the agent is up.
     fn heard(&self) {
-        self.0.identity.connected(&self.0.tasks);
+        self.0.identity.connected();
     }
 }
 

@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::Environment;
 use crate::error::Error;
 use crate::model::{InstanceId, InstanceKind};
-use crate::workflow::{Context, Run, adopt, connect};
+use crate::workflow::{Context, Run, adopt, connect, reconcile};
 
 #[derive(Debug, Clone)]
 pub(super) struct Identity(Arc<Inner>);
@@ -24,16 +24,18 @@ struct Inner {
     context: OnceCell<Arc<Context>>,
     instance: OnceCell<InstanceId>,
     heard: AtomicBool,
+    tasks: TaskTracker,
 }
 
 impl Identity {
-    pub(super) fn new(kind: InstanceKind, environment: Environment) -> Self {
+    pub(super) fn new(kind: InstanceKind, environment: Environment, tasks: TaskTracker) -> Self {
         Self(Arc::new(Inner {
             kind,
             environment,
             context: OnceCell::new(),
             instance: OnceCell::new(),
             heard: AtomicBool::new(false),
+            tasks,
         }))
     }
 
@@ -48,10 +50,12 @@ impl Identity {
     pub(super) async fn instance(&self, run: &Run) -> Result<InstanceId, Error> {
         let find = async || {
             let context = self.context().await?;
-            match self.0.environment.instance_id()? {
-                Some(id) => connect(&context, run, &id, self.0.kind).await,
-                None => adopt(&context, run, self.0.kind).await,
-            }
+            let id = match self.0.environment.instance_id()? {
+                Some(id) => connect(&context, run, &id, self.0.kind).await?,
+                None => adopt(&context, run, self.0.kind).await?,
+            };
+            self.0.tasks.spawn(repair(context));
+            Ok(id)
         };
         self.0.instance.get_or_try_init(find).await.cloned()
     }
@@ -66,7 +70,7 @@ impl Identity {
     }
 
     /// Marks a launched instance as connected, after the request at hand is answered.
-    pub(super) fn connected(&self, tasks: &TaskTracker) {
+    pub(super) fn connected(&self) {
         let launched = self
             .0
             .environment
@@ -76,12 +80,19 @@ impl Identity {
             return;
         }
         let identity = self.clone();
-        tasks.spawn(async move {
+        self.0.tasks.spawn(async move {
             // Let the answer out first: Claude Code's first turn goes without the tools of a late server.
             tokio::task::yield_now().await;
             if let Err(error) = identity.instance(&Run::unattended()).await {
                 tracing::error!(code = %error.code, %error, "cannot report that the agent is up");
             }
         });
+    }
+}
+
+/// Repairs what others left, beside the calls: the client is answered first.
+async fn repair(context: Arc<Context>) {
+    if let Err(error) = reconcile(&context).await {
+        tracing::warn!(code = %error.code, %error, "cannot reconcile");
     }
 }

@@ -49,11 +49,12 @@ async fn run(definition: Definition, environment: Environment) -> io::Result<()>
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
 
+    let tasks = TaskTracker::new();
     let kit = Arc::new(Kit {
-        identity: Identity::new(definition.kind, environment),
+        identity: Identity::new(definition.kind, environment, tasks.clone()),
         definition,
         shutdown: CancellationToken::new(),
-        tasks: TaskTracker::new(),
+        tasks,
     });
     let session = session(Arc::clone(&kit));
     let ended = tokio::select! {

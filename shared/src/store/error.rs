@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
-use crate::model::{IllegalTransition, InstanceId, TaskId};
+use crate::model::{IllegalTransition, InstanceId, TaskId, TaskStatus};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -36,6 +36,8 @@ pub enum StoreError {
     InstanceNotFound { id: InstanceId },
     #[error("there is no task `{id}` in this repository")]
     TaskNotFound { id: TaskId },
+    #[error("task `{id}` can't be started: it is {status}, or waits for tasks that are not done")]
+    TaskNotReady { id: TaskId, status: TaskStatus },
     #[error("`{id}` is taken")]
     IdTaken { id: InstanceId },
     #[error("{live} agents are at work, and the limit is {limit}")]

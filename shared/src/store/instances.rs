@@ -119,6 +119,21 @@ impl Reader<'_> {
         Ok(rows)
     }
 
+    /// Returns what a crash may have left unfinished: live instances, and ended ones that some
+    /// process was still putting away. The flag tells whether its time is up.
+    pub fn unsettled(&self, timeout_hours: u64) -> Result<Vec<(Instance, bool)>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT *, unixepoch('now') - unixepoch(created_at) > ?1 * 3600 AS expired FROM instances
+             WHERE status IN {LIVE} OR owner_pid IS NOT NULL ORDER BY created_at, id"
+        ))?;
+        let rows = statement
+            .query_map([timeout_hours], |row| {
+                Ok((instance(row)?, row.get("expired")?))
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// Tells whether an id was ever used.
     pub fn instance_exists(&self, id: &InstanceId) -> Result<bool, StoreError> {
         Ok(self

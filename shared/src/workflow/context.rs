@@ -1,11 +1,20 @@
-//! What every verb stands on: where we are, what is configured, the database.
+//! What every verb stands on: where we are, what is configured, the database, the terminals.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
+use crate::agent;
 use crate::config::{Config, Environment, Settings};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::git::{GitError, Repository};
+use crate::model::InstanceId;
 use crate::store::Store;
+use crate::tmux::{SocketName, Tmux};
+
+/// What the tmux server and the panes in it get of the environment. An agent gets its own from a file.
+const TERMINAL_VARIABLES: &[&str] = &[
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR",
+];
 
 /// The surroundings of one process.
 #[derive(Debug, Clone)]
@@ -13,6 +22,8 @@ pub struct Context {
     pub environment: Environment,
     pub config: Config,
     pub store: Store,
+    pub tmux: Tmux,
+    state_dir: PathBuf,
     repository: Option<Repository>,
 }
 
@@ -26,12 +37,15 @@ impl Context {
         };
         let root = repository.as_ref().map(Repository::root);
         let config = Config::load(&environment, root, flags)?;
-        let path = environment.database()?;
-        let store = Store::open(&path)?;
+        let state_dir = environment.state_dir()?;
+        let store = Store::open(&environment.database()?)?;
+        let tmux = terminals(&environment, &config.settings, &state_dir)?;
         Ok(Self {
             environment,
             config,
             store,
+            tmux,
+            state_dir,
             repository,
         })
     }
@@ -54,4 +68,65 @@ impl Context {
     pub fn repository_key(root: &Path) -> String {
         root.to_string_lossy().into_owned()
     }
+
+    pub fn state_dir(&self) -> &Path {
+        &self.state_dir
+    }
+
+    /// Returns the folder with an agent's prompt, settings and launch file.
+    pub fn agent_folder(&self, id: &InstanceId) -> PathBuf {
+        self.state_dir.join("agents").join(id.as_str())
+    }
+
+    /// Returns the file of an instance's log.
+    pub fn log_file(&self, id: &InstanceId) -> PathBuf {
+        self.state_dir.join("logs").join(format!("{id}.log"))
+    }
+
+    /// Returns the folder in which Claude Code says what its sessions do.
+    pub fn claude_folder(&self) -> Result<PathBuf, Error> {
+        let configured = self.environment.claude_config_dir();
+        Ok(agent::config_directory(
+            &self.environment.home()?,
+            configured.as_deref(),
+        ))
+    }
+
+    /// Returns the file in which Claude Code keeps which folders are trusted.
+    pub(super) fn claude_file(&self) -> Result<PathBuf, Error> {
+        let configured = self.environment.claude_config_dir();
+        Ok(agent::config_file(
+            &self.environment.home()?,
+            configured.as_deref(),
+        ))
+    }
+
+    /// Returns the path of a program of ours.
+    pub(super) fn own_program(&self, name: &str) -> Result<PathBuf, Error> {
+        self.environment.own_program(name).ok_or_else(|| {
+            Error::new(
+                Code::ServerMissing,
+                format!("`{name}` is neither beside this program nor on PATH"),
+            )
+            .hint("Install claude-codex and its three servers into one folder.")
+        })
+    }
+}
+
+fn terminals(
+    environment: &Environment,
+    settings: &Settings,
+    state_dir: &Path,
+) -> Result<Tmux, Error> {
+    let socket = SocketName::new(settings.tmux.socket.as_str())?;
+    let base = TERMINAL_VARIABLES
+        .iter()
+        .filter_map(|name| Some((OsString::from(name), environment.get(name)?.into())))
+        .collect();
+    Ok(Tmux::new(
+        socket,
+        state_dir.join("tmux.conf"),
+        PathBuf::from("tmux"),
+        base,
+    ))
 }

@@ -1,0 +1,170 @@
+//! The files an agent is started with, and Claude Code's trust in its worktree.
+
+use std::path::{Path, PathBuf};
+
+use super::Context;
+use crate::agent::{
+    self, Choice, ClaudeOptions, DEFAULT_HOOKS, LaunchSpec, Mode, Program, Session, Values,
+};
+use crate::config::PermissionMode;
+use crate::error::Error;
+use crate::git::Repository;
+use crate::model::{Instance, InstanceId, InstanceKind};
+
+/// What a reviewer is told beyond its role.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Briefing {
+    pub(super) round: String,
+    pub(super) max_rounds: String,
+    pub(super) round_note: String,
+    pub(super) earlier_findings: String,
+}
+
+/// Finds out early whether there is a program to start, before anything is made.
+pub(super) fn check(context: &Context, kind: InstanceKind) -> Result<(), Error> {
+    context.own_program(kind.server_name())?;
+    context.own_program("claude-codex")?;
+    if context.settings().agent.command.is_empty() {
+        find_claude(context)?;
+    }
+    Ok(())
+}
+
+fn find_claude(context: &Context) -> Result<PathBuf, Error> {
+    let configured = &context.settings().agent.claude;
+    let configured = (!configured.is_empty()).then(|| Path::new(configured));
+    let search = context.environment.get("PATH").unwrap_or_default();
+    Ok(agent::find_claude(configured, search.as_ref())?)
+}
+
+/// Writes the files and answers the trust dialog ahead; returns the file to execute.
+pub(super) async fn write(
+    context: &Context,
+    repository: &Repository,
+    instance: &Instance,
+    session: Session,
+    briefing: &Briefing,
+) -> Result<PathBuf, Error> {
+    let settings = &context.settings().agent;
+    let folder = context.agent_folder(&instance.id);
+    let prompts = repository.root().join(".codex/prompts");
+    let template = agent::template(instance.kind, Some(&prompts))?;
+    let worktree = instance.worktree_path.to_string_lossy();
+    let branch = instance.branch_name.as_deref().unwrap_or("(detached)");
+    let values = Values::from([
+        ("instance", instance.id.as_str()),
+        ("branch", branch),
+        ("base", &instance.base_branch),
+        ("worktree", &worktree),
+        ("server", instance.kind.registered_name()),
+        ("round", &briefing.round),
+        ("max_rounds", &briefing.max_rounds),
+        ("round_note", &briefing.round_note),
+        ("earlier_findings", &briefing.earlier_findings),
+    ]);
+    let instructions = agent::render(instance.kind.as_str(), &template, &values)?;
+
+    let handed_on = context.environment.handed_on()?;
+    let mut server_environment = handed_on.clone();
+    server_environment.insert("CODEX_INSTANCE_ID".to_owned(), instance.id.to_string());
+    let permissions = Choice {
+        mode: mode(match instance.kind {
+            InstanceKind::Coding => settings.coding_permissions,
+            InstanceKind::Review => settings.review_permissions,
+            InstanceKind::Planning => settings.planning_permissions,
+        }),
+        reviewer_edits: context.settings().review.may_edit,
+        allow: settings.allow.clone(),
+        deny: settings.deny.clone(),
+    };
+    let claude = if settings.command.is_empty() {
+        Some(find_claude(context)?)
+    } else {
+        None
+    };
+    let program = match &claude {
+        Some(path) => Program::Claude(ClaudeOptions {
+            program: path,
+            model: (!settings.model.is_empty()).then_some(settings.model.as_str()),
+            strict_mcp: false,
+            project_servers: false,
+            permissions: &permissions,
+            hooks: DEFAULT_HOOKS,
+        }),
+        None => Program::Other {
+            command: &settings.command,
+        },
+    };
+    let task = match session {
+        Session::New(_) => instance.prompt.as_str(),
+        // It knows its task; the conversation goes on where it was.
+        Session::Resume(_) => "",
+    };
+    let prepared = agent::prepare(&LaunchSpec {
+        role: instance.kind,
+        instance: instance.id.as_str(),
+        program,
+        session,
+        directory: &folder,
+        worktree: &instance.worktree_path,
+        instructions: &instructions,
+        task,
+        server: &context.own_program(instance.kind.server_name())?,
+        server_environment: &server_environment,
+        hook_program: &context.own_program("claude-codex")?,
+        user_environment: context.environment.variables(),
+        own_environment: &handed_on,
+    })?;
+    if claude.is_some() {
+        agent::trust(
+            &context.claude_file()?,
+            &instance.worktree_path,
+            Some(repository.root()),
+        )
+        .await?;
+    }
+    Ok(prepared.files.launch)
+}
+
+fn mode(setting: PermissionMode) -> Mode {
+    match setting {
+        PermissionMode::Practical => Mode::Practical,
+        PermissionMode::DontAsk => Mode::DontAsk,
+        PermissionMode::Bypass => Mode::Bypass,
+    }
+}
+
+/// Removes the files of an agent; gone already is fine.
+pub(super) fn remove(context: &Context, id: &InstanceId) -> Result<(), Error> {
+    let folder = context.agent_folder(id);
+    match std::fs::remove_dir_all(&folder) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(agent::AgentError::Write {
+            path: folder,
+            source,
+        }
+        .into()),
+    }
+}
+
+/// Takes the trust in a worktree back, if Claude Code is what was launched.
+pub(super) async fn forget_trust(context: &Context, instance: &Instance) -> Result<(), Error> {
+    if instance.claude_session_id.is_some() {
+        agent::forget(&context.claude_file()?, &instance.worktree_path).await?;
+    }
+    Ok(())
+}
+
+/// Tells whether Claude Code has a conversation of this instance to go on with.
+pub(super) fn has_transcript(context: &Context, instance: &Instance) -> Result<bool, Error> {
+    let session = instance
+        .claude_session_id
+        .as_deref()
+        .and_then(|id| id.parse().ok());
+    let Some(session) = session else {
+        return Ok(false);
+    };
+    let folder = context.claude_folder()?;
+    Ok(agent::transcript_path(&folder, &instance.worktree_path, session).exists())
+}

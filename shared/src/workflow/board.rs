@@ -1,0 +1,105 @@
+//! Who is doing what right now.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+
+use serde::Serialize;
+
+use super::Context;
+use super::launch::session_name;
+use crate::agent::{self, AgentState};
+use crate::error::Error;
+use crate::model::{Instance, Origin};
+use crate::tmux::{Life, Lines};
+
+/// What an agent is doing at this moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "camelCase")]
+pub enum Activity {
+    /// At its prompt.
+    Idle,
+    /// In a turn.
+    Busy,
+    /// A person must answer something in its terminal.
+    WaitingForPerson { on: String },
+    /// Its process has ended; `reconcile` will say so in its status.
+    Gone,
+    /// It lives, and doesn't say what it does.
+    Unknown,
+    /// Its work is over.
+    Ended,
+}
+
+/// One agent and what it is doing.
+#[derive(Debug, Clone, Serialize)]
+pub struct BoardRow {
+    #[serde(flatten)]
+    pub instance: Instance,
+    pub activity: Activity,
+}
+
+/// Returns all agents, or those that may still act: one query, one tmux call, one folder read.
+pub async fn board(context: &Context, all: bool) -> Result<Vec<BoardRow>, Error> {
+    let instances = context.store.read(move |r| r.instances(!all)).await?;
+    if !instances.iter().any(|instance| instance.status.is_live()) {
+        let ended = |instance| BoardRow {
+            instance,
+            activity: Activity::Ended,
+        };
+        return Ok(instances.into_iter().map(ended).collect());
+    }
+    let panes = context.tmux.list().await?;
+    let alive: HashMap<&str, bool> = panes
+        .iter()
+        .filter(|pane| pane.is_agent)
+        .map(|pane| (pane.session.as_str(), pane.life == Life::Running))
+        .collect();
+    let sessions: HashMap<String, AgentState> = agent::sessions(&context.claude_folder()?)
+        .into_iter()
+        .map(|session| (session.session_id.to_string(), session.state))
+        .collect();
+    let rows = instances.into_iter().map(|instance| {
+        let activity = activity(&instance, &alive, &sessions);
+        BoardRow { instance, activity }
+    });
+    Ok(rows.collect())
+}
+
+fn activity(
+    instance: &Instance,
+    alive: &HashMap<&str, bool>,
+    sessions: &HashMap<String, AgentState>,
+) -> Activity {
+    if !instance.status.is_live() {
+        return Activity::Ended;
+    }
+    let session = instance.tmux_session.as_deref();
+    let running = session.and_then(|session| alive.get(session)).copied();
+    if instance.origin == Origin::Launched && running != Some(true) {
+        return Activity::Gone;
+    }
+    let claude = instance.claude_session_id.as_ref();
+    match claude.and_then(|id| sessions.get(id)) {
+        Some(AgentState::Idle) => Activity::Idle,
+        Some(AgentState::Busy) => Activity::Busy,
+        Some(AgentState::Waiting { on }) => Activity::WaitingForPerson {
+            on: on.as_str().to_owned(),
+        },
+        Some(AgentState::Gone) => Activity::Gone,
+        Some(AgentState::Unknown) | None => Activity::Unknown,
+    }
+}
+
+/// Returns the command that shows an agent's terminal in the one it is run in.
+pub fn attach_argv(context: &Context, instance: &Instance) -> Result<Vec<OsString>, Error> {
+    Ok(context.tmux.attach_argv(&session_name(instance)?))
+}
+
+/// Returns the last lines of an agent's terminal.
+pub async fn screen(context: &Context, instance: &Instance, lines: u32) -> Result<String, Error> {
+    let name = session_name(instance)?;
+    Ok(context
+        .tmux
+        .capture(&name, Lines::History(lines), false)
+        .await?)
+}

@@ -1,0 +1,236 @@
+//! Ending an agent: its session, its processes, and what of its work may go.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::launch::session_name;
+use super::{Context, Run, agent_files};
+use crate::config::Cleanup;
+use crate::error::Error;
+use crate::git::{GitError, Repository, UnsavedWork};
+use crate::model::{Instance, InstanceId, Origin, StatusChange, StatusEvent, TaskStatus};
+use crate::process;
+
+/// How long an agent's processes may take to end by themselves after the terminal is gone.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// An agent that was ended, and what of it was kept.
+#[derive(Debug, Clone)]
+pub struct Stopped {
+    pub instance: Instance,
+    pub kept: Option<String>,
+}
+
+/// Ends an agent for good. One that has ended already is put away again, which changes nothing.
+pub async fn stop(context: &Context, run: &Run, id: &InstanceId) -> Result<Stopped, Error> {
+    run.step("Ending the session")?;
+    end(context, run, id, Some(StatusEvent::Terminated), None).await
+}
+
+/// Ends an agent: moves it, ends its session, and puts its worktree away by policy.
+///
+/// The owner mark stands in the row all the while: if this process dies, `reconcile` goes on.
+pub(super) async fn end(
+    context: &Context,
+    run: &Run,
+    id: &InstanceId,
+    event: Option<StatusEvent>,
+    reason: Option<String>,
+) -> Result<Stopped, Error> {
+    let (wanted, me) = (id.clone(), process::this_process());
+    let first_note = reason.clone();
+    let (instance, change) = context
+        .store
+        .write(move |w| {
+            let instance = w.instance(&wanted)?;
+            let change = match event {
+                Some(event) if instance.status.is_live() => Some(w.transition(&wanted, event)?),
+                Some(_) | None => None,
+            };
+            w.set_owner(&wanted, Some(&me))?;
+            w.set_server(&wanted, None)?;
+            if change.is_some() {
+                w.set_note(&wanted, first_note.as_deref())?;
+                if let Some(task) = &instance.task_id {
+                    w.set_task_status(task, TaskStatus::Open)?;
+                }
+            }
+            Ok((instance, change))
+        })
+        .await?;
+    if let Some(change) = change {
+        run.changed(change);
+    }
+    let kept = match instance.origin {
+        Origin::Adopted => None,
+        Origin::Launched => {
+            end_session(context, &instance).await?;
+            agent_files::remove(context, id)?;
+            match context.settings().resources.cleanup {
+                Cleanup::Auto => put_away(context, &instance).await?,
+                Cleanup::Manual | Cleanup::Scheduled => instance
+                    .worktree_path
+                    .exists()
+                    .then(|| format!("kept by policy: {}", instance.worktree_path.display())),
+            }
+        }
+    };
+    let note = match (&reason, &kept) {
+        (Some(reason), Some(kept)) => Some(format!("{reason}; {kept}")),
+        (Some(text), None) | (None, Some(text)) => Some(text.clone()),
+        (None, None) => None,
+    };
+    let wanted = id.clone();
+    let instance = context
+        .store
+        .write(move |w| {
+            if note.is_some() {
+                w.set_note(&wanted, note.as_deref())?;
+            }
+            w.set_owner(&wanted, None)?;
+            w.instance(&wanted)
+        })
+        .await?;
+    Ok(Stopped { instance, kept })
+}
+
+/// Removes a worktree with the trust in it, unless work would be lost; says what was kept.
+pub(super) async fn put_away(
+    context: &Context,
+    instance: &Instance,
+) -> Result<Option<String>, Error> {
+    let kept = keep_or_remove_worktree(context, instance).await?;
+    if kept.is_none() {
+        agent_files::forget_trust(context, instance).await?;
+    }
+    Ok(kept)
+}
+
+/// Kills the session, and whatever of it ignores that.
+pub(super) async fn end_session(context: &Context, instance: &Instance) -> Result<(), Error> {
+    let Ok(name) = session_name(instance) else {
+        return Ok(());
+    };
+    let panes = context.tmux.list().await?;
+    let pids: Vec<u32> = panes
+        .iter()
+        .filter(|pane| pane.session == name)
+        .map(|pane| pane.pid)
+        .collect();
+    context.tmux.kill(&name).await?;
+    for pid in pids {
+        process::end_group(pid, GRACE).await;
+    }
+    Ok(())
+}
+
+/// Removes the worktree and its branch if nothing would be lost; else says what is kept and where.
+pub(super) async fn keep_or_remove_worktree(
+    context: &Context,
+    instance: &Instance,
+) -> Result<Option<String>, Error> {
+    let repository = match Repository::discover(&instance.repository).await {
+        Ok(repository) => repository,
+        // The whole repository is gone; there is nothing to save and nobody to ask.
+        Err(GitError::NotARepository { .. } | GitError::Io { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let path = &instance.worktree_path;
+    let branch = instance.branch_name.as_deref();
+    if path.exists() {
+        let unsaved = match repository.unsaved_work(path, branch).await {
+            Ok(unsaved) => unsaved,
+            // A half-made worktree: the folder is there, git does not know it yet.
+            Err(_) if is_empty(path) => UnsavedWork {
+                uncommitted: 0,
+                entries: Vec::new(),
+                untracked_left_out: false,
+                commits: 0,
+                newest_commits: Vec::new(),
+                operation: None,
+            },
+            Err(error) => {
+                return Ok(Some(format!("kept, because git can't tell: {error}")));
+            }
+        };
+        if !unsaved.is_nothing() {
+            return Ok(Some(describe(&unsaved, instance)));
+        }
+        repository.remove_worktree(path, true).await?;
+    } else {
+        repository.prune_worktrees().await?;
+    }
+    if let Some(branch) = branch
+        && let Some(kept) = remove_branch(&repository, branch).await?
+    {
+        return Ok(Some(kept));
+    }
+    remove_empty_parents(path, context);
+    Ok(None)
+}
+
+/// Deletes the branch if its commits are elsewhere too.
+async fn remove_branch(repository: &Repository, branch: &str) -> Result<Option<String>, Error> {
+    let Some(tip) = repository.read_ref(&format!("refs/heads/{branch}")).await? else {
+        return Ok(None);
+    };
+    let commits = repository.commits_only_on(branch).await?;
+    if commits > 0 {
+        return Ok(Some(format!(
+            "kept the branch {branch}: {commits} of its commits are nowhere else"
+        )));
+    }
+    match repository.delete_branch(branch, Some(&tip)).await {
+        Ok(()) => Ok(None),
+        // A person has it checked out somewhere, or just committed to it: theirs now.
+        Err(error @ (GitError::BranchCheckedOut { .. } | GitError::BranchMoved { .. })) => {
+            Ok(Some(format!("kept the branch: {error}")))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn describe(unsaved: &UnsavedWork, instance: &Instance) -> String {
+    let mut parts = Vec::new();
+    if unsaved.uncommitted > 0 {
+        parts.push(format!("{} uncommitted files", unsaved.uncommitted));
+    }
+    if unsaved.commits > 0 {
+        parts.push(format!("{} commits that are nowhere else", unsaved.commits));
+    }
+    if let Some(operation) = unsaved.operation {
+        parts.push(format!("an unfinished {operation:?}").to_lowercase());
+    }
+    let branch = instance.branch_name.as_deref().unwrap_or("a detached HEAD");
+    format!(
+        "kept {} on {branch} in {}",
+        parts.join(" and "),
+        instance.worktree_path.display()
+    )
+}
+
+fn is_empty(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Removes the folders above a worktree that held nothing else; ones in use refuse by themselves.
+fn remove_empty_parents(path: &Path, context: &Context) {
+    let root_name = Path::new(&context.settings().resources.worktree_root).file_name();
+    for parent in path.ancestors().skip(1).take(2) {
+        if std::fs::remove_dir(parent).is_err() || parent.file_name() == root_name {
+            return;
+        }
+    }
+}
+
+/// Ends an instance because of something that was noticed, and reports the move.
+pub(super) async fn fail(
+    context: &Context,
+    id: &InstanceId,
+    event: StatusEvent,
+    reason: String,
+) -> Result<Vec<StatusChange>, Error> {
+    let run = Run::unattended();
+    end(context, &run, id, Some(event), Some(reason)).await?;
+    Ok(run.changes())
+}

@@ -1,0 +1,341 @@
+//! Bringing an agent to life: row → worktree → files → session.
+//!
+//! Each step is written into the row before it is taken, so that [`super::undo`] knows what may have to
+//! be taken back, whether here after a failure or later, after a crash, by `reconcile`.
+
+use std::path::PathBuf;
+
+use uuid::Uuid;
+
+use super::adopt::unused_id;
+use super::agent_files::{self, Briefing};
+use super::undo::undo;
+use super::{Context, Run};
+use crate::agent::Session;
+use crate::error::{Code, Error};
+use crate::git::{Checkout, GitError, Head, Repository};
+use crate::model::id::Subject;
+use crate::model::{
+    Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, TaskId,
+    TaskStatus,
+};
+use crate::process;
+use crate::store::{NewInstance, StoreError, Writer};
+use crate::tmux::{NewSession, SessionName, Size};
+
+/// An issue that an agent is to work on.
+#[derive(Debug, Clone)]
+pub struct Issue {
+    pub number: u64,
+    pub title: String,
+    pub body: String,
+}
+
+/// What is wanted.
+#[derive(Debug, Clone)]
+pub struct LaunchRequest {
+    pub kind: InstanceKind,
+    pub prompt: String,
+    pub issue: Option<Issue>,
+    pub task: Option<TaskId>,
+    /// Branch, tag or commit to start from; else what is checked out where the command runs.
+    pub base: Option<String>,
+    pub branch: Option<String>,
+    pub require_review: Option<bool>,
+    pub max_reviews: Option<u32>,
+}
+
+/// Launches an agent and returns it as soon as its session stands. A failure leaves nothing behind.
+pub async fn launch(
+    context: &Context,
+    run: &Run,
+    request: LaunchRequest,
+) -> Result<Instance, Error> {
+    run.step("Checking the repository")?;
+    let repository = context.repository()?.clone();
+    let start = Start::find(context, &repository, &request).await?;
+    context.tmux.check().await?;
+    agent_files::check(context, request.kind)?;
+
+    let instance = record(context, run, &repository, &start, request).await?;
+    let built = run
+        .unless_cancelled(build(context, run, &repository, &instance, &start.commit))
+        .await;
+    if let Err(error) = built {
+        undo(context, &instance.id).await?;
+        return Err(error);
+    }
+    let id = instance.id.clone();
+    Ok(context.store.read(move |r| r.instance(&id)).await?)
+}
+
+/// Where a branch begins.
+struct Start {
+    base: String,
+    commit: String,
+}
+
+impl Start {
+    async fn find(
+        context: &Context,
+        repository: &Repository,
+        request: &LaunchRequest,
+    ) -> Result<Self, Error> {
+        if let Some(branch) = &request.branch {
+            crate::git::check_branch(branch)?;
+            refuse_existing(repository, branch).await?;
+        }
+        if let Some(base) = &request.base {
+            let commit = repository.resolve(base).await?;
+            return Ok(Self {
+                base: base.clone(),
+                commit: commit.as_str().to_owned(),
+            });
+        }
+        let here = repository
+            .worktree()
+            .unwrap_or(context.environment.directory());
+        let head = match repository.worktree() {
+            Some(worktree) => repository.head(worktree).await?,
+            None => repository.head(repository.root()).await?,
+        };
+        let (base, revision) = match head {
+            Head::Unborn(_) => {
+                return Err(GitError::EmptyRepository {
+                    path: here.to_owned(),
+                }
+                .into());
+            }
+            Head::Branch(name) => (name.clone(), name),
+            Head::Detached(commit) => (commit.as_str().to_owned(), commit.as_str().to_owned()),
+        };
+        let commit = repository.resolve(&revision).await?;
+        Ok(Self {
+            base,
+            commit: commit.as_str().to_owned(),
+        })
+    }
+}
+
+async fn refuse_existing(repository: &Repository, branch: &str) -> Result<(), Error> {
+    if repository.branch_exists(branch).await? {
+        return Err(GitError::BranchExists {
+            name: branch.to_owned(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// Writes the row: from here on the launch is known to everybody.
+async fn record(
+    context: &Context,
+    run: &Run,
+    repository: &Repository,
+    start: &Start,
+    request: LaunchRequest,
+) -> Result<Instance, Error> {
+    let settings = context.settings();
+    let limit = settings.resources.max_concurrent_instances;
+    let prefix = settings.coding.branch_prefix.clone();
+    let folder = worktree_folder(context, repository);
+    let claude = settings.agent.command.is_empty();
+    let subject = match &request.issue {
+        Some(issue) => Subject::Issue(issue.number),
+        None => Subject::Text(request.prompt.clone()),
+    };
+    let new = NewInstance {
+        id: InstanceId::coding(&subject, 1),
+        kind: request.kind,
+        origin: Origin::Launched,
+        repository: Context::repository_key(repository.root()),
+        worktree_path: PathBuf::new(),
+        branch_name: request.branch,
+        base_branch: start.base.clone(),
+        base_commit: Some(start.commit.clone()),
+        tmux_session: None,
+        tmux_pane: None,
+        claude_session_id: claude.then(|| Uuid::new_v4().to_string()),
+        issue_number: request.issue.as_ref().map(|issue| issue.number),
+        task_id: request.task,
+        parent_instance_id: None,
+        prompt: request.prompt,
+        require_review: request
+            .require_review
+            .unwrap_or(settings.coding.require_review),
+        max_reviews: request
+            .max_reviews
+            .unwrap_or(settings.review.max_review_cycles),
+        launch_step: LaunchStep::Row,
+        owner: Some(process::this_process()),
+    };
+    let instance = context
+        .store
+        .write(move |w| {
+            let id = unused_id(w, new.kind, &subject)?;
+            let branch = match new.kind {
+                InstanceKind::Coding => {
+                    Some(new.branch_name.clone().unwrap_or(format!("{prefix}{id}")))
+                }
+                // They read; a branch of their own would only be in the way.
+                InstanceKind::Planning | InstanceKind::Review => None,
+            };
+            start_task(w, &new)?;
+            let named = NewInstance {
+                worktree_path: folder.join(id.as_str()),
+                branch_name: branch,
+                tmux_session: Some(id.to_string()),
+                id,
+                ..new
+            };
+            w.insert_instance(&named, Some(limit))
+        })
+        .await?;
+    run.changed(StatusChange {
+        instance: instance.id.clone(),
+        from: None,
+        to: Status::Started,
+    });
+    Ok(instance)
+}
+
+/// Marks the task as begun; one that has to wait, or is done, is refused.
+fn start_task(writer: &Writer<'_>, new: &NewInstance) -> Result<(), StoreError> {
+    let Some(id) = &new.task_id else {
+        return Ok(());
+    };
+    let task = writer.task(&new.repository, id)?;
+    if !task.ready {
+        return Err(StoreError::TaskNotReady {
+            id: id.clone(),
+            status: task.status,
+        });
+    }
+    writer.set_task_status(id, TaskStatus::InProgress)
+}
+
+/// Returns the folder for a repository's worktrees: outside of it, so that nothing in it sees them.
+fn worktree_folder(context: &Context, repository: &Repository) -> PathBuf {
+    let root = repository.root();
+    let beside = root.parent().unwrap_or(root);
+    beside
+        .join(&context.settings().resources.worktree_root)
+        .join(repository.name())
+}
+
+/// Takes the steps. Dropped in the middle, it leaves what the row says.
+async fn build(
+    context: &Context,
+    run: &Run,
+    repository: &Repository,
+    instance: &Instance,
+    commit: &str,
+) -> Result<(), Error> {
+    let checkout = match &instance.branch_name {
+        Some(name) => {
+            // Checked before the step is recorded: undo deletes the branch, so it must be ours.
+            refuse_existing(repository, name).await?;
+            Checkout::NewBranch {
+                name: name.clone(),
+                at: commit.to_owned(),
+            }
+        }
+        None => Checkout::Detached {
+            at: commit.to_owned(),
+        },
+    };
+    if instance.worktree_path.exists() {
+        return Err(GitError::PathTaken {
+            path: instance.worktree_path.clone(),
+        }
+        .into());
+    }
+    run.step("Making the worktree")?;
+    record_step(context, instance, LaunchStep::Worktree).await?;
+    repository
+        .add_worktree(&instance.worktree_path, checkout)
+        .await?;
+    start_agent(context, run, repository, instance, SessionStart::New).await
+}
+
+/// Whether an agent begins or goes on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SessionStart {
+    New,
+    Resume,
+}
+
+/// Writes the agent's files and starts its session; what `launch` and `resume` have in common.
+pub(super) async fn start_agent(
+    context: &Context,
+    run: &Run,
+    repository: &Repository,
+    instance: &Instance,
+    how: SessionStart,
+) -> Result<(), Error> {
+    run.step("Writing the agent's files")?;
+    record_step(context, instance, LaunchStep::Files).await?;
+    let session = instance
+        .claude_session_id
+        .as_deref()
+        .and_then(|id| Uuid::parse_str(id).ok())
+        .unwrap_or_else(Uuid::new_v4);
+    let session = match how {
+        SessionStart::New => Session::New(session),
+        SessionStart::Resume => Session::Resume(session),
+    };
+    let launch_file =
+        agent_files::write(context, repository, instance, session, &Briefing::default()).await?;
+
+    run.step("Starting the session")?;
+    record_step(context, instance, LaunchStep::Session).await?;
+    let argv = vec![
+        context.own_program("claude-codex")?.into_os_string(),
+        "exec-agent".into(),
+        launch_file.into_os_string(),
+    ];
+    context
+        .tmux
+        .create(&NewSession {
+            name: session_name(instance)?,
+            directory: instance.worktree_path.clone(),
+            argv,
+            environment: Vec::new(),
+            size: Size::default(),
+        })
+        .await?;
+    let id = instance.id.clone();
+    context
+        .store
+        .write(move |w| {
+            w.set_launch_step(&id, LaunchStep::Ready)?;
+            w.set_owner(&id, None)
+        })
+        .await?;
+    Ok(())
+}
+
+/// Returns the name of an instance's tmux session.
+pub(super) fn session_name(instance: &Instance) -> Result<SessionName, Error> {
+    match &instance.tmux_session {
+        Some(name) => Ok(SessionName::new(name.as_str())?),
+        None => Err(Error::new(
+            Code::TmuxSessionNotFound,
+            format!("`{}` runs in a session of its own", instance.id),
+        )
+        .hint("Claude Codex has no terminal of it: go to the terminal where it was started.")),
+    }
+}
+
+pub(super) async fn record_step(
+    context: &Context,
+    instance: &Instance,
+    step: LaunchStep,
+) -> Result<(), Error> {
+    let id = instance.id.clone();
+    context
+        .store
+        .write(move |w| w.set_launch_step(&id, step))
+        .await?;
+    Ok(())
+}

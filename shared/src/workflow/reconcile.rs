@@ -1,0 +1,147 @@
+//! Making the rows and the world agree again: what every command and server does at its start.
+//!
+//! Cheap when all is well: one query, and one tmux call if some agent should be alive.
+
+use super::finish::{end, fail};
+use super::undo::undo;
+use super::{Context, Run};
+use crate::error::Error;
+use crate::model::{
+    EventSource, Instance, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent,
+};
+use crate::process;
+use crate::store::NewEvent;
+use crate::tmux::{Life, PaneState};
+
+/// Repairs what a crash, a reboot or a kill has left, and returns the moves that took.
+pub async fn reconcile(context: &Context) -> Result<Vec<StatusChange>, Error> {
+    let hours = context.settings().resources.execution_timeout_hours;
+    let unsettled = context.store.read(move |r| r.unsettled(hours)).await?;
+    if unsettled
+        .iter()
+        .all(|(instance, expired)| instance.origin == Origin::Adopted && !expired)
+    {
+        return Ok(Vec::new());
+    }
+    let panes = context.tmux.list().await?;
+    let mut changes = Vec::new();
+    for (instance, expired) in &unsettled {
+        match diagnose(instance, *expired, &panes) {
+            Diagnosis::Healthy => {}
+            Diagnosis::UnfinishedLaunch => {
+                if claim(context, instance).await? {
+                    undo(context, &instance.id).await?;
+                }
+            }
+            Diagnosis::UnfinishedEnd => {
+                if claim(context, instance).await? {
+                    end(context, &Run::unattended(), &instance.id, None, None).await?;
+                }
+            }
+            Diagnosis::Over(event, reason) => {
+                if claim(context, instance).await? {
+                    changes.extend(fail(context, &instance.id, event, reason).await?);
+                }
+            }
+        }
+    }
+    if !changes.is_empty() {
+        record(context, &changes).await?;
+    }
+    Ok(changes)
+}
+
+enum Diagnosis {
+    Healthy,
+    /// Its launcher died in the middle.
+    UnfinishedLaunch,
+    /// Whoever was putting it away died in the middle.
+    UnfinishedEnd,
+    Over(StatusEvent, String),
+}
+
+fn diagnose(instance: &Instance, expired: bool, panes: &[PaneState]) -> Diagnosis {
+    if instance.owner.as_ref().is_some_and(process::is_alive) {
+        return Diagnosis::Healthy;
+    }
+    if !instance.status.is_live() {
+        return Diagnosis::UnfinishedEnd;
+    }
+    if instance.launch_step != LaunchStep::Ready {
+        return Diagnosis::UnfinishedLaunch;
+    }
+    if expired {
+        return Diagnosis::Over(
+            StatusEvent::Terminated,
+            "its time was up (resources.executionTimeoutHours)".to_owned(),
+        );
+    }
+    if instance.origin == Origin::Adopted {
+        return Diagnosis::Healthy;
+    }
+    let pane = panes.iter().find(|pane| {
+        pane.is_agent && Some(pane.session.as_str()) == instance.tmux_session.as_deref()
+    });
+    let (clean, reason) = match pane.map(|pane| pane.life) {
+        Some(Life::Running) => return Diagnosis::Healthy,
+        None => (false, "its session is gone".to_owned()),
+        Some(Life::Exited { status: 0 }) => (true, "the agent has ended".to_owned()),
+        Some(Life::Exited { status }) => (false, format!("the agent exited with status {status}")),
+        Some(Life::Killed { signal }) => (
+            false,
+            match signal {
+                Some(signal) => format!("the agent was killed by signal {signal}"),
+                None => "the agent was killed".to_owned(),
+            },
+        ),
+        Some(Life::Ended) => (false, "the agent has ended".to_owned()),
+    };
+    let event = match (clean, instance.kind, instance.status) {
+        (true, InstanceKind::Planning, Status::Running) => StatusEvent::PlanDone,
+        (true, _, _) => StatusEvent::Terminated,
+        (false, _, _) => StatusEvent::Failed,
+    };
+    Diagnosis::Over(event, reason)
+}
+
+/// Takes the instance over, unless another living process has.
+async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
+    let (id, me) = (instance.id.clone(), process::this_process());
+    let claimed = context
+        .store
+        .write(move |w| {
+            if !w.instance_exists(&id)? {
+                return Ok(false);
+            }
+            let owner = w.instance(&id)?.owner;
+            let taken = owner.is_some_and(|owner| owner != me && process::is_alive(&owner));
+            if !taken {
+                w.set_owner(&id, Some(&me))?;
+            }
+            Ok(!taken)
+        })
+        .await?;
+    Ok(claimed)
+}
+
+async fn record(context: &Context, changes: &[StatusChange]) -> Result<(), Error> {
+    let events: Vec<NewEvent> = changes
+        .iter()
+        .map(|change| NewEvent {
+            instance: Some(change.instance.clone()),
+            source: EventSource::System,
+            server: "claude-codex".to_owned(),
+            name: "reconcile".to_owned(),
+            parameters: serde_json::json!({}),
+            result: None,
+            error_code: None,
+            status_changes: vec![change.clone()],
+            duration_ms: 0.0,
+        })
+        .collect();
+    context
+        .store
+        .write(move |w| events.iter().try_for_each(|event| w.insert_event(event)))
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Bringing an ended agent back, with its conversation.
+
+use super::launch::{SessionStart, record_step, start_agent};
+use super::{Context, Run, agent_files};
+use crate::error::Error;
+use crate::git::{Checkout, Repository};
+use crate::model::{Instance, InstanceId, LaunchStep, StatusEvent, TaskStatus};
+use crate::process;
+
+/// Starts an ended agent again in its worktree, which is made anew if it was removed.
+pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Instance, Error> {
+    let wanted = id.clone();
+    let instance = context.store.read(move |r| r.instance(&wanted)).await?;
+    agent_files::check(context, instance.kind)?;
+    let repository = Repository::discover(&instance.repository).await?;
+    run.step("Taking it up again")?;
+    let (wanted, me) = (id.clone(), process::this_process());
+    let change = context
+        .store
+        .write(move |w| {
+            let change = w.transition(&wanted, StatusEvent::Resumed)?;
+            w.set_owner(&wanted, Some(&me))?;
+            w.set_note(&wanted, None)?;
+            if let Some(task) = &w.instance(&wanted)?.task_id {
+                w.set_task_status(task, TaskStatus::InProgress)?;
+            }
+            Ok(change)
+        })
+        .await?;
+    run.changed(change);
+    let started = run
+        .unless_cancelled(restart(context, run, &repository, &instance))
+        .await;
+    let wanted = id.clone();
+    if let Err(error) = started {
+        give_up(context, &instance).await?;
+        return Err(error);
+    }
+    Ok(context.store.read(move |r| r.instance(&wanted)).await?)
+}
+
+async fn restart(
+    context: &Context,
+    run: &Run,
+    repository: &Repository,
+    instance: &Instance,
+) -> Result<(), Error> {
+    let had_worktree = instance.worktree_path.exists();
+    if !had_worktree {
+        let base = instance
+            .base_commit
+            .clone()
+            .unwrap_or_else(|| instance.base_branch.clone());
+        let checkout = match &instance.branch_name {
+            Some(name) if repository.branch_exists(name).await? => {
+                Checkout::ExistingBranch { name: name.clone() }
+            }
+            Some(name) => Checkout::NewBranch {
+                name: name.clone(),
+                at: base,
+            },
+            None => Checkout::Detached { at: base },
+        };
+        run.step("Making the worktree")?;
+        record_step(context, instance, LaunchStep::Worktree).await?;
+        repository
+            .add_worktree(&instance.worktree_path, checkout)
+            .await?;
+    }
+    // A transcript is what Claude Code resumes from; without one it begins anew, with its task.
+    let how = if agent_files::has_transcript(context, instance)? {
+        SessionStart::Resume
+    } else {
+        SessionStart::New
+    };
+    start_agent(context, run, repository, instance, how).await
+}
+
+/// Ends what was begun; unlike after a failed launch, the row and unsaved work stay.
+async fn give_up(context: &Context, instance: &Instance) -> Result<(), Error> {
+    let id = instance.id.clone();
+    context
+        .store
+        .write(move |w| w.set_launch_step(&id, LaunchStep::Ready))
+        .await?;
+    super::finish::fail(
+        context,
+        &instance.id,
+        StatusEvent::Failed,
+        "could not be resumed".to_owned(),
+    )
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Taking a launch back, in reverse, from wherever it stopped.
+
+use super::finish::{end_session, keep_or_remove_worktree};
+use super::launch::record_step;
+use super::{Context, agent_files};
+use crate::error::Error;
+use crate::model::{Instance, InstanceId, LaunchStep, StatusEvent, TaskStatus};
+use crate::store::StoreError;
+
+/// Removes what an unfinished launch has made, and its row. Safe to do twice.
+pub(super) async fn undo(context: &Context, id: &InstanceId) -> Result<(), Error> {
+    let wanted = id.clone();
+    let instance = match context.store.read(move |r| r.instance(&wanted)).await {
+        Ok(instance) => instance,
+        Err(StoreError::InstanceNotFound { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let kept = match instance.launch_step {
+        LaunchStep::Row => None,
+        LaunchStep::Worktree | LaunchStep::Files | LaunchStep::Session | LaunchStep::Ready => {
+            end_session(context, &instance).await?;
+            record_step(context, &instance, LaunchStep::Files).await?;
+            agent_files::forget_trust(context, &instance).await?;
+            agent_files::remove(context, id)?;
+            record_step(context, &instance, LaunchStep::Worktree).await?;
+            keep_or_remove_worktree(context, &instance).await?
+        }
+    };
+    forget(context, &instance, kept).await
+}
+
+async fn forget(context: &Context, instance: &Instance, kept: Option<String>) -> Result<(), Error> {
+    let id = instance.id.clone();
+    let task = instance.task_id.clone();
+    context
+        .store
+        .write(move |w| {
+            if let Some(task) = &task {
+                w.set_task_status(task, TaskStatus::Open)?;
+            }
+            match &kept {
+                None => w.delete_instance(&id),
+                // An agent that had begun to work before its launch was given up.
+                Some(note) => {
+                    w.transition(&id, StatusEvent::Failed)?;
+                    w.set_note(&id, Some(note))?;
+                    w.set_launch_step(&id, LaunchStep::Ready)?;
+                    w.set_owner(&id, None)
+                }
+            }
+        })
+        .await?;
+    Ok(())
+}
