@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use shared::error::{Code, Error};
+use shared::error::Error;
 use shared::mcp::{Call, Effects, Tool};
+use shared::workflow;
 
 /// What is to be reviewed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -37,14 +38,28 @@ pub(crate) fn tool() -> Tool {
 }
 
 async fn request_review(
-    _call: Call,
+    call: Call,
     request: RequestReviewRequest,
 ) -> Result<RequestReviewReply, Error> {
-    shared::model::text::check_block(&request.description, 20_000)
-        .map_err(|problem| Error::argument("description", problem))?;
-    Err(Error::new(
-        Code::NotAvailable,
-        "request_review is not available in this version",
-    )
-    .hint("Ask a person to look at the branch."))
+    let context = call.context().await?;
+    let coder = call.instance().await?;
+    let review =
+        workflow::request_review(&context, call.run(), &coder, &request.description).await?;
+    let reviewer = review.reviewer;
+    let state = if review.already {
+        "is under way already"
+    } else {
+        "has begun"
+    };
+    Ok(RequestReviewReply {
+        message: format!(
+            "Review round {} of {} {state}: {} reads your commit in {}. End your turn now; the verdict arrives by itself as a message.",
+            review.round,
+            review.max_rounds,
+            reviewer.id,
+            reviewer.worktree_path.display(),
+        ),
+        review_workspace: reviewer.worktree_path.to_string_lossy().into_owned(),
+        review_instance_id: reviewer.id.to_string(),
+    })
 }

@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use shared::error::{Code, Error};
+use shared::error::Error;
 use shared::mcp::{Call, Effects, Tool};
-use shared::model::Finding;
+use shared::model::{Finding, Status};
+use shared::workflow;
 
 /// What must be fixed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -42,17 +43,35 @@ pub(crate) fn tool() -> Tool {
 }
 
 async fn request_changes(
-    _call: Call,
+    call: Call,
     request: RequestChangesRequest,
 ) -> Result<RequestChangesReply, Error> {
-    shared::model::text::check_block(&request.feedback, 20_000)
-        .map_err(|problem| Error::argument("feedback", problem))?;
-    if request.findings.len() > 100 {
-        return Err(Error::argument("findings", "has more than 100 entries"));
-    }
-    Err(Error::new(
-        Code::NotAvailable,
-        "request_changes is not available in this version",
+    let context = call.context().await?;
+    let reviewer = call.instance().await?;
+    let sent = workflow::request_changes(
+        &context,
+        call.run(),
+        &reviewer,
+        &request.feedback,
+        request.findings,
     )
-    .hint("Tell the person what must change."))
+    .await?;
+    let coder = sent.coder;
+    let delivery = if sent.delivered {
+        format!("{} has it and is {}", coder.id, coder.status)
+    } else {
+        let reason = sent.waiting_for.as_deref().unwrap_or("its turn to end");
+        format!(
+            "it is stored and waits for {reason}; {} gets it then",
+            coder.id
+        )
+    };
+    Ok(RequestChangesReply {
+        feedback_delivered: sent.delivered,
+        coding_agent_reactivated: sent.delivered && coder.status == Status::Running,
+        message: format!(
+            "Feedback of round {} recorded: {delivery}. Your review is done; end your turn.",
+            sent.round
+        ),
+    })
 }

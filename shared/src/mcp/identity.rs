@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Environment;
 use crate::error::Error;
 use crate::model::{InstanceId, InstanceKind};
-use crate::workflow::{Context, Run, adopt, connect, reconcile};
+use crate::workflow::{Context, Run, adopt, connect, deliver_always, reconcile};
 
 #[derive(Debug, Clone)]
 pub(super) struct Identity(Arc<Inner>);
@@ -25,10 +26,16 @@ struct Inner {
     instance: OnceCell<InstanceId>,
     heard: AtomicBool,
     tasks: TaskTracker,
+    shutdown: CancellationToken,
 }
 
 impl Identity {
-    pub(super) fn new(kind: InstanceKind, environment: Environment, tasks: TaskTracker) -> Self {
+    pub(super) fn new(
+        kind: InstanceKind,
+        environment: Environment,
+        tasks: TaskTracker,
+        shutdown: CancellationToken,
+    ) -> Self {
         Self(Arc::new(Inner {
             kind,
             environment,
@@ -36,6 +43,7 @@ impl Identity {
             instance: OnceCell::new(),
             heard: AtomicBool::new(false),
             tasks,
+            shutdown,
         }))
     }
 
@@ -54,7 +62,8 @@ impl Identity {
                 Some(id) => connect(&context, run, &id, self.0.kind).await?,
                 None => adopt(&context, run, self.0.kind).await?,
             };
-            self.0.tasks.spawn(repair(context));
+            self.0.tasks.spawn(repair(Arc::clone(&context)));
+            self.0.deliver(context, id.clone());
             Ok(id)
         };
         self.0.instance.get_or_try_init(find).await.cloned()
@@ -85,6 +94,19 @@ impl Identity {
             tokio::task::yield_now().await;
             if let Err(error) = identity.instance(&Run::unattended()).await {
                 tracing::error!(code = %error.code, %error, "cannot report that the agent is up");
+            }
+        });
+    }
+}
+
+impl Inner {
+    /// Hands messages over to this server's own agent for as long as the server lives.
+    fn deliver(&self, context: Arc<Context>, id: InstanceId) {
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = shutdown.cancelled() => {}
+                () = deliver_always(&context, &id) => {}
             }
         });
     }

@@ -26,6 +26,28 @@ pub fn task() -> Resource {
     )
 }
 
+/// `codex://feedback`: what reviewers have said, whole.
+pub fn feedback() -> Resource {
+    Resource::new(
+        "codex://feedback",
+        "feedback",
+        "The newest review round of this agent with its feedback and findings, whole; null if there was none",
+        read_feedback,
+    )
+}
+
+async fn read_feedback(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
+    let Some(id) = call.known_instance() else {
+        return Ok(Value::Null);
+    };
+    let context = call.context().await?;
+    let reviews = context.store.read(move |r| r.reviews(&id)).await?;
+    let newest = reviews
+        .into_iter()
+        .rfind(|review| review.feedback.is_some());
+    Ok(json!(newest))
+}
+
 async fn read_instance(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
     let Some(id) = call.known_instance() else {
         return Ok(Value::Null);

@@ -50,10 +50,16 @@ async fn run(definition: Definition, environment: Environment) -> io::Result<()>
     let mut interrupt = signal(SignalKind::interrupt())?;
 
     let tasks = TaskTracker::new();
+    let shutdown = CancellationToken::new();
     let kit = Arc::new(Kit {
-        identity: Identity::new(definition.kind, environment, tasks.clone()),
+        identity: Identity::new(
+            definition.kind,
+            environment,
+            tasks.clone(),
+            shutdown.clone(),
+        ),
         definition,
-        shutdown: CancellationToken::new(),
+        shutdown,
         tasks,
     });
     let session = session(Arc::clone(&kit));

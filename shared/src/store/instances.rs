@@ -121,13 +121,18 @@ impl Reader<'_> {
 
     /// Returns what a crash may have left unfinished: live instances, and ended ones that some
     /// process was still putting away. The flag tells whether its time is up.
-    pub fn unsettled(&self, timeout_hours: u64) -> Result<Vec<(Instance, bool)>, StoreError> {
+    pub fn unsettled(
+        &self,
+        timeout_hours: u64,
+        review_minutes: u64,
+    ) -> Result<Vec<(Instance, bool)>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT *, unixepoch('now') - unixepoch(created_at) > ?1 * 3600 AS expired FROM instances
+            "SELECT *, unixepoch('now') - unixepoch(created_at)
+                 > CASE kind WHEN 'review' THEN ?2 * 60 ELSE ?1 * 3600 END AS expired FROM instances
              WHERE status IN {LIVE} OR owner_pid IS NOT NULL ORDER BY created_at, id"
         ))?;
         let rows = statement
-            .query_map([timeout_hours], |row| {
+            .query_map([timeout_hours, review_minutes], |row| {
                 Ok((instance(row)?, row.get("expired")?))
             })?
             .collect::<Result<_, _>>()?;

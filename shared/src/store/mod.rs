@@ -7,7 +7,9 @@
 mod error;
 mod events;
 mod instances;
+mod messages;
 mod open;
+mod reviews;
 mod row;
 mod schema;
 mod tasks;
@@ -20,6 +22,8 @@ use rusqlite::{Connection, TransactionBehavior};
 pub use error::StoreError;
 pub use events::{EventRow, NewEvent};
 pub use instances::NewInstance;
+pub use messages::NewMessage;
+pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
 
 /// The time now, as stored.

@@ -4,11 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::launch::session_name;
+use super::request_changes::lose_review;
 use super::{Context, Run, agent_files};
 use crate::config::Cleanup;
 use crate::error::Error;
 use crate::git::{GitError, Repository, UnsavedWork};
-use crate::model::{Instance, InstanceId, Origin, StatusChange, StatusEvent, TaskStatus};
+use crate::model::{
+    Instance, InstanceId, InstanceKind, Origin, StatusChange, StatusEvent, TaskStatus,
+};
 use crate::process;
 
 /// How long an agent's processes may take to end by themselves after the terminal is gone.
@@ -24,7 +27,31 @@ pub struct Stopped {
 /// Ends an agent for good. One that has ended already is put away again, which changes nothing.
 pub async fn stop(context: &Context, run: &Run, id: &InstanceId) -> Result<Stopped, Error> {
     run.step("Ending the session")?;
-    end(context, run, id, Some(StatusEvent::Terminated), None).await
+    let stopped = end(context, run, id, Some(StatusEvent::Terminated), None).await?;
+    end_reviewer(context, run, id).await?;
+    Ok(stopped)
+}
+
+/// Ends the reviewer of a coder that has ended: nobody waits for its verdict.
+async fn end_reviewer(context: &Context, run: &Run, coder: &InstanceId) -> Result<(), Error> {
+    let coder = coder.clone();
+    let pending = context
+        .store
+        .read(move |r| r.pending_review(&coder))
+        .await?;
+    if let Some(review) = pending {
+        let reason = Some("its coding agent has ended".to_owned());
+        let reviewer = &review.review_instance_id;
+        end(
+            context,
+            run,
+            reviewer,
+            Some(StatusEvent::Terminated),
+            reason,
+        )
+        .await?;
+    }
+    Ok(())
 }
 
 /// Ends an agent: moves it, ends its session, and puts its worktree away by policy.
@@ -39,7 +66,7 @@ pub(super) async fn end(
 ) -> Result<Stopped, Error> {
     let (wanted, me) = (id.clone(), process::this_process());
     let first_note = reason.clone();
-    let (instance, change) = context
+    let (instance, changes) = context
         .store
         .write(move |w| {
             let instance = w.instance(&wanted)?;
@@ -49,16 +76,21 @@ pub(super) async fn end(
             };
             w.set_owner(&wanted, Some(&me))?;
             w.set_server(&wanted, None)?;
-            if change.is_some() {
+            let mut changes: Vec<StatusChange> = change.into_iter().collect();
+            if !changes.is_empty() {
                 w.set_note(&wanted, first_note.as_deref())?;
+                if instance.kind == InstanceKind::Review {
+                    let reason = first_note.as_deref().unwrap_or("it was stopped");
+                    changes.extend(lose_review(w, &instance, reason)?);
+                }
                 if let Some(task) = &instance.task_id {
                     w.set_task_status(task, TaskStatus::Open)?;
                 }
             }
-            Ok((instance, change))
+            Ok((instance, changes))
         })
         .await?;
-    if let Some(change) = change {
+    for change in changes {
         run.changed(change);
     }
     let kept = match instance.origin {
@@ -232,5 +264,6 @@ pub(super) async fn fail(
 ) -> Result<Vec<StatusChange>, Error> {
     let run = Run::unattended();
     end(context, &run, id, Some(event), Some(reason)).await?;
+    end_reviewer(context, &run, id).await?;
     Ok(run.changes())
 }

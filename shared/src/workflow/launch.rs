@@ -59,7 +59,13 @@ pub async fn launch(
 
     let instance = record(context, run, &repository, &start, request).await?;
     let built = run
-        .unless_cancelled(build(context, run, &repository, &instance, &start.commit))
+        .unless_cancelled(build(
+            context,
+            run,
+            &repository,
+            &instance,
+            &Briefing::default(),
+        ))
         .await;
     if let Err(error) = built {
         undo(context, &instance.id).await?;
@@ -215,7 +221,7 @@ fn start_task(writer: &Writer<'_>, new: &NewInstance) -> Result<(), StoreError> 
 }
 
 /// Returns the folder for a repository's worktrees: outside of it, so that nothing in it sees them.
-fn worktree_folder(context: &Context, repository: &Repository) -> PathBuf {
+pub(super) fn worktree_folder(context: &Context, repository: &Repository) -> PathBuf {
     let root = repository.root();
     let beside = root.parent().unwrap_or(root);
     beside
@@ -224,13 +230,14 @@ fn worktree_folder(context: &Context, repository: &Repository) -> PathBuf {
 }
 
 /// Takes the steps. Dropped in the middle, it leaves what the row says.
-async fn build(
+pub(super) async fn build(
     context: &Context,
     run: &Run,
     repository: &Repository,
     instance: &Instance,
-    commit: &str,
+    briefing: &Briefing,
 ) -> Result<(), Error> {
+    let commit = instance.base_commit.as_deref().unwrap_or("HEAD");
     let checkout = match &instance.branch_name {
         Some(name) => {
             // Checked before the step is recorded: undo deletes the branch, so it must be ours.
@@ -255,7 +262,15 @@ async fn build(
     repository
         .add_worktree(&instance.worktree_path, checkout)
         .await?;
-    start_agent(context, run, repository, instance, SessionStart::New).await
+    start_agent(
+        context,
+        run,
+        repository,
+        instance,
+        SessionStart::New,
+        briefing,
+    )
+    .await
 }
 
 /// Whether an agent begins or goes on.
@@ -272,6 +287,7 @@ pub(super) async fn start_agent(
     repository: &Repository,
     instance: &Instance,
     how: SessionStart,
+    briefing: &Briefing,
 ) -> Result<(), Error> {
     run.step("Writing the agent's files")?;
     record_step(context, instance, LaunchStep::Files).await?;
@@ -284,8 +300,7 @@ pub(super) async fn start_agent(
         SessionStart::New => Session::New(session),
         SessionStart::Resume => Session::Resume(session),
     };
-    let launch_file =
-        agent_files::write(context, repository, instance, session, &Briefing::default()).await?;
+    let launch_file = agent_files::write(context, repository, instance, session, briefing).await?;
 
     run.step("Starting the session")?;
     record_step(context, instance, LaunchStep::Session).await?;

@@ -16,7 +16,11 @@ use crate::tmux::{Life, PaneState};
 /// Repairs what a crash, a reboot or a kill has left, and returns the moves that took.
 pub async fn reconcile(context: &Context) -> Result<Vec<StatusChange>, Error> {
     let hours = context.settings().resources.execution_timeout_hours;
-    let unsettled = context.store.read(move |r| r.unsettled(hours)).await?;
+    let minutes = context.settings().review.timeout_minutes;
+    let unsettled = context
+        .store
+        .read(move |r| r.unsettled(hours, minutes))
+        .await?;
     if unsettled
         .iter()
         .all(|(instance, expired)| instance.origin == Origin::Adopted && !expired)
@@ -71,10 +75,16 @@ fn diagnose(instance: &Instance, expired: bool, panes: &[PaneState]) -> Diagnosi
         return Diagnosis::UnfinishedLaunch;
     }
     if expired {
-        return Diagnosis::Over(
-            StatusEvent::Terminated,
-            "its time was up (resources.executionTimeoutHours)".to_owned(),
-        );
+        return match instance.kind {
+            InstanceKind::Review => Diagnosis::Over(
+                StatusEvent::Failed,
+                "its time was up (review.timeoutMinutes)".to_owned(),
+            ),
+            InstanceKind::Coding | InstanceKind::Planning => Diagnosis::Over(
+                StatusEvent::Terminated,
+                "its time was up (resources.executionTimeoutHours)".to_owned(),
+            ),
+        };
     }
     if instance.origin == Origin::Adopted {
         return Diagnosis::Healthy;

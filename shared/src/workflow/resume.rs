@@ -1,10 +1,13 @@
 //! Bringing an ended agent back, with its conversation.
 
+use super::agent_files::Briefing;
 use super::launch::{SessionStart, record_step, start_agent};
-use super::{Context, Run, agent_files};
+use super::{Context, Run, agent_files, deliver};
 use crate::error::Error;
 use crate::git::{Checkout, Repository};
-use crate::model::{Instance, InstanceId, LaunchStep, StatusEvent, TaskStatus};
+use crate::model::{
+    Instance, InstanceId, LaunchStep, MessageId, MessageState, StatusEvent, TaskStatus,
+};
 use crate::process;
 
 /// Starts an ended agent again in its worktree, which is made anew if it was removed.
@@ -14,6 +17,7 @@ pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Ins
     agent_files::check(context, instance.kind)?;
     let repository = Repository::discover(&instance.repository).await?;
     run.step("Taking it up again")?;
+    let unproven = unproven(context, &instance).await?;
     let (wanted, me) = (id.clone(), process::this_process());
     let change = context
         .store
@@ -21,6 +25,9 @@ pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Ins
             let change = w.transition(&wanted, StatusEvent::Resumed)?;
             w.set_owner(&wanted, Some(&me))?;
             w.set_note(&wanted, None)?;
+            for message in &unproven {
+                w.owe_again(message)?;
+            }
             if let Some(task) = &w.instance(&wanted)?.task_id {
                 w.set_task_status(task, TaskStatus::InProgress)?;
             }
@@ -37,6 +44,22 @@ pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Ins
         return Err(error);
     }
     Ok(context.store.read(move |r| r.instance(&wanted)).await?)
+}
+
+/// Returns the messages that were typed but never reached the conversation: they died with the process.
+async fn unproven(context: &Context, instance: &Instance) -> Result<Vec<MessageId>, Error> {
+    let id = instance.id.clone();
+    let messages = context.store.read(move |r| r.messages(&id)).await?;
+    let typed = messages
+        .into_iter()
+        .filter(|message| message.state == MessageState::Typed);
+    let mut unproven = Vec::new();
+    for message in typed {
+        if !deliver::is_in_conversation(context, instance, &message.id)? {
+            unproven.push(message.id);
+        }
+    }
+    Ok(unproven)
 }
 
 async fn restart(
@@ -73,7 +96,15 @@ async fn restart(
     } else {
         SessionStart::New
     };
-    start_agent(context, run, repository, instance, how).await
+    start_agent(
+        context,
+        run,
+        repository,
+        instance,
+        how,
+        &Briefing::default(),
+    )
+    .await
 }
 
 /// Ends what was begun; unlike after a failed launch, the row and unsaved work stay.

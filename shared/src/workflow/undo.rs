@@ -2,9 +2,10 @@
 
 use super::finish::{end_session, keep_or_remove_worktree};
 use super::launch::record_step;
+use super::request_changes::lose_review;
 use super::{Context, agent_files};
 use crate::error::Error;
-use crate::model::{Instance, InstanceId, LaunchStep, StatusEvent, TaskStatus};
+use crate::model::{Instance, InstanceId, InstanceKind, LaunchStep, StatusEvent, TaskStatus};
 use crate::store::StoreError;
 
 /// Removes what an unfinished launch has made, and its row. Safe to do twice.
@@ -26,10 +27,10 @@ pub(super) async fn undo(context: &Context, id: &InstanceId) -> Result<(), Error
             keep_or_remove_worktree(context, &instance).await?
         }
     };
-    forget(context, &instance, kept).await
+    forget(context, instance, kept).await
 }
 
-async fn forget(context: &Context, instance: &Instance, kept: Option<String>) -> Result<(), Error> {
+async fn forget(context: &Context, instance: Instance, kept: Option<String>) -> Result<(), Error> {
     let id = instance.id.clone();
     let task = instance.task_id.clone();
     context
@@ -37,6 +38,9 @@ async fn forget(context: &Context, instance: &Instance, kept: Option<String>) ->
         .write(move |w| {
             if let Some(task) = &task {
                 w.set_task_status(task, TaskStatus::Open)?;
+            }
+            if instance.kind == InstanceKind::Review {
+                lose_review(w, &instance, "it could not be started")?;
             }
             match &kept {
                 None => w.delete_instance(&id),

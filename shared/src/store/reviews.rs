@@ -1,0 +1,115 @@
+//! Review rounds.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::row::{json, parsed};
+use super::{NOW, Reader, StoreError, Writer};
+use crate::model::{Finding, InstanceId, Review, Verdict};
+
+/// A round to be opened.
+#[derive(Debug, Clone)]
+pub struct NewReview {
+    pub coder: InstanceId,
+    pub reviewer: InstanceId,
+    pub round: u32,
+    pub commit: String,
+    pub description: String,
+}
+
+fn review(row: &Row<'_>) -> rusqlite::Result<Review> {
+    Ok(Review {
+        id: row.get("id")?,
+        coding_instance_id: parsed(row, "coding_instance_id")?,
+        review_instance_id: parsed(row, "review_instance_id")?,
+        round: row.get("round")?,
+        commit_id: row.get("commit_id")?,
+        description: row.get("description")?,
+        verdict: parsed(row, "verdict")?,
+        feedback: row.get("feedback")?,
+        findings: json(row, "findings")?,
+        requested_at: row.get("requested_at")?,
+        decided_at: row.get("decided_at")?,
+    })
+}
+
+impl Reader<'_> {
+    /// Returns all rounds of a coder, lost ones too, oldest first.
+    pub fn reviews(&self, coder: &InstanceId) -> Result<Vec<Review>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT * FROM review_feedback WHERE coding_instance_id = ?1 ORDER BY id",
+        )?;
+        let rows = statement
+            .query_map([coder.as_str()], review)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the round that a reviewer was started for.
+    pub fn review_by(&self, reviewer: &InstanceId) -> Result<Option<Review>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT * FROM review_feedback WHERE review_instance_id = ?1")?
+            .query_row([reviewer.as_str()], review)
+            .optional()?)
+    }
+
+    /// Returns the round that is under way.
+    pub fn pending_review(&self, coder: &InstanceId) -> Result<Option<Review>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT * FROM review_feedback WHERE coding_instance_id = ?1 AND verdict = 'pending'",
+            )?
+            .query_row([coder.as_str()], review)
+            .optional()?)
+    }
+}
+
+impl Writer<'_> {
+    /// Opens a round; there is at most one at a time.
+    pub fn insert_review(&self, new: &NewReview) -> Result<(), StoreError> {
+        if self.pending_review(&new.coder)?.is_some() {
+            return Err(StoreError::ReviewPending {
+                coder: new.coder.clone(),
+            });
+        }
+        self.connection.execute(
+            &format!(
+                "INSERT INTO review_feedback (coding_instance_id, review_instance_id, round, commit_id,
+                                              description, verdict, requested_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 'pending', {NOW})"
+            ),
+            params![
+                new.coder.as_str(),
+                new.reviewer.as_str(),
+                new.round,
+                new.commit,
+                new.description
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Closes a round that is under way; false if it was closed already.
+    pub fn decide_review(
+        &self,
+        review: &Review,
+        verdict: Verdict,
+        feedback: Option<&str>,
+        findings: &[Finding],
+    ) -> Result<bool, StoreError> {
+        let decided = self.connection.execute(
+            &format!(
+                "UPDATE review_feedback SET verdict = ?2, feedback = ?3, findings = ?4, decided_at = {NOW}
+                 WHERE id = ?1 AND verdict = 'pending'"
+            ),
+            params![
+                review.id,
+                verdict.as_str(),
+                feedback,
+                serde_json::json!(findings).to_string()
+            ],
+        )?;
+        Ok(decided == 1)
+    }
+}

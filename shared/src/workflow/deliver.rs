@@ -1,0 +1,404 @@
+//! Handing messages over: never lost, never twice, never typed where it does harm.
+//!
+//! A message is marked as typed *before* it is typed, and taken only on proof from the agent's side:
+//! its transcript (for other agents than Claude Code: its screen). In between, whoever looks at it
+//! finds out what happened instead of typing again.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use uuid::Uuid;
+
+use super::Context;
+use super::launch::session_name;
+use crate::agent::{self, AgentState, Draft, Found, Screen};
+use crate::error::Error;
+use crate::model::{
+    Instance, InstanceId, Message, MessageId, MessageKind, MessageState, Origin, Status,
+    StatusEvent, TakenBy,
+};
+use crate::process;
+use crate::store::{Store, StoreError};
+use crate::tmux::{InputOutcome, Lines, PaneState, ProgramName, SessionName};
+
+/// Longer than one hand-over takes; a deliverer that dies blocks the message no longer than this.
+const LEASE_SECONDS: u32 = 15;
+/// Between paste and Enter: without it, one Enter in 68 was swallowed.
+const SETTLE: Duration = Duration::from_millis(60);
+/// How long proof is waited for before the message is looked at again later.
+const PROOF: Duration = Duration::from_secs(3);
+const POLL: Duration = Duration::from_millis(40);
+/// When Enter seems to have been swallowed.
+const SECOND_ENTER: Duration = Duration::from_millis(700);
+/// A message that an idle agent has not got after this was never handed over.
+const NOT_HANDED_OVER_SECONDS: f64 = 10.0;
+/// A person who typed this recently may be in the middle of something.
+const TYPING_SECONDS: u64 = 5;
+/// Programs that would run what is typed.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "tcsh"];
+
+/// What became of the oldest message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Nothing is owed.
+    Nothing,
+    Taken,
+    /// It waits; the row says for what.
+    Waiting,
+}
+
+/// Tries to hand over the oldest message that an instance is owed.
+pub async fn deliver(context: &Context, id: &InstanceId) -> Result<Delivery, Error> {
+    let wanted = id.clone();
+    let (instance, message) = context
+        .store
+        .read(move |r| Ok((r.instance(&wanted)?, r.next_message(&wanted)?)))
+        .await?;
+    let Some(message) = message else {
+        return Ok(Delivery::Nothing);
+    };
+    let outcome = match message.state {
+        MessageState::Owed => hand_over(context, &instance, &message).await?,
+        MessageState::Typed => look_again(context, &instance, &message).await?,
+        MessageState::Taken | MessageState::Dropped => return Ok(Delivery::Nothing),
+    };
+    match outcome {
+        Outcome::Proven(by) => {
+            acknowledge(context, &instance, &message, by).await?;
+            Ok(Delivery::Taken)
+        }
+        Outcome::NotHandedOver => {
+            let id = message.id.clone();
+            context.store.write(move |w| w.owe_again(&id)).await?;
+            Ok(Delivery::Waiting)
+        }
+        Outcome::Waiting(reason) => {
+            // Written only when it changes: a busy agent may keep a message waiting for hours.
+            if message.waiting_for.as_deref() != Some(reason) {
+                let id = message.id.clone();
+                context
+                    .store
+                    .write(move |w| w.release(&id, Some(reason)))
+                    .await?;
+            }
+            Ok(Delivery::Waiting)
+        }
+        Outcome::SomebodyElse => Ok(Delivery::Waiting),
+    }
+}
+
+enum Outcome {
+    Proven(TakenBy),
+    NotHandedOver,
+    Waiting(&'static str),
+    SomebodyElse,
+}
+
+/// Types an owed message, if this is a moment at which it can do no harm.
+async fn hand_over(
+    context: &Context,
+    instance: &Instance,
+    message: &Message,
+) -> Result<Outcome, Error> {
+    let terminal = match ready(context, instance).await? {
+        Ok(terminal) => terminal,
+        Err(reason) => return Ok(Outcome::Waiting(reason)),
+    };
+    let (id, holder) = (message.id.clone(), holder());
+    let how = if is_claude(instance) {
+        TakenBy::Transcript
+    } else {
+        TakenBy::Screen
+    };
+    let mine = context
+        .store
+        .write(move |w| {
+            Ok(w.lease(&id, &holder, LEASE_SECONDS)? && w.begin_handing_over(&id, how, &holder)?)
+        })
+        .await?;
+    if !mine {
+        return Ok(Outcome::SomebodyElse);
+    }
+    let Terminal { name, guard } = terminal;
+    let typed = context
+        .tmux
+        .paste(&name, &message.body, guard.as_ref())
+        .await?;
+    if typed != InputOutcome::Typed {
+        return Ok(Outcome::NotHandedOver);
+    }
+    tokio::time::sleep(SETTLE).await;
+    context.tmux.press_enter(&name, guard.as_ref()).await?;
+
+    let deadline = tokio::time::Instant::now() + PROOF;
+    let mut second_enter = Some(tokio::time::Instant::now() + SECOND_ENTER);
+    loop {
+        if let Some(by) = proof(context, instance, &message.id, &name).await? {
+            return Ok(Outcome::Proven(by));
+        }
+        let now = tokio::time::Instant::now();
+        if now >= deadline {
+            return Ok(Outcome::Waiting("proof that the agent has it"));
+        }
+        if second_enter.is_some_and(|at| now >= at) && is_claude(instance) {
+            second_enter = None;
+            press_enter_if_still_drafted(context, instance, &name, guard.as_ref()).await?;
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// Finds out what became of a message that was typed, or given to a hook, by whoever it was.
+async fn look_again(
+    context: &Context,
+    instance: &Instance,
+    message: &Message,
+) -> Result<Outcome, Error> {
+    let Ok(name) = session_name(instance) else {
+        // A hook of a session that is not ours took it; its transcript tells.
+        return Ok(if is_in_conversation(context, instance, &message.id)? {
+            Outcome::Proven(message.taken_by.unwrap_or(TakenBy::StopHook))
+        } else {
+            Outcome::Waiting("proof that the agent has it")
+        });
+    };
+    if let Some(by) = proof(context, instance, &message.id, &name).await? {
+        let by = match message.taken_by {
+            Some(TakenBy::StopHook) => TakenBy::StopHook,
+            Some(_) | None => by,
+        };
+        return Ok(Outcome::Proven(by));
+    }
+    let id = message.id.clone();
+    let old = context
+        .store
+        .read(move |r| r.typed_longer_ago(&id, NOT_HANDED_OVER_SECONDS))
+        .await?;
+    if !old {
+        return Ok(Outcome::SomebodyElse);
+    }
+    let (id, holder) = (message.id.clone(), holder());
+    let mine = context
+        .store
+        .write(move |w| w.lease(&id, &holder, LEASE_SECONDS))
+        .await?;
+    if !mine {
+        return Ok(Outcome::SomebodyElse);
+    }
+    match ready(context, instance).await? {
+        // At its prompt, with an empty box, and never heard of it: it was not handed over.
+        Ok(_) => Ok(Outcome::NotHandedOver),
+        Err(DRAFTED) if is_claude(instance) => {
+            press_enter_if_still_drafted(context, instance, &name, None).await?;
+            Ok(Outcome::Waiting("proof that the agent has it"))
+        }
+        Err(reason) => Ok(Outcome::Waiting(reason)),
+    }
+}
+
+/// A terminal into which text can be typed now.
+struct Terminal {
+    name: SessionName,
+    /// The program that must still have the terminal when the text arrives.
+    guard: Option<ProgramName>,
+}
+
+const DRAFTED: &str = "the draft in its input box to be sent or deleted";
+
+/// Tells whether the agent is at its prompt with nobody typing, or what has to be waited for.
+async fn ready(
+    context: &Context,
+    instance: &Instance,
+) -> Result<Result<Terminal, &'static str>, Error> {
+    if !instance.status.is_live() && instance.status != Status::PrCreated {
+        return Ok(Err("the agent to be resumed"));
+    }
+    if instance.origin == Origin::Adopted {
+        return Ok(Err(
+            "the end of its turn (Stop hook), or a look at codex://feedback",
+        ));
+    }
+    let name = session_name(instance)?;
+    if is_claude(instance) {
+        match claude_state(context, instance)? {
+            AgentState::Idle => {}
+            AgentState::Busy => return Ok(Err("the end of its turn")),
+            AgentState::Waiting { .. } => return Ok(Err("a person to answer its dialog")),
+            AgentState::Gone => return Ok(Err("the agent to be resumed")),
+            AgentState::Unknown => return Ok(Err("the agent to be ready")),
+        }
+    }
+    let Some(pane) = context.tmux.pane(&name).await? else {
+        return Ok(Err("the agent to be resumed"));
+    };
+    if pane.life != crate::tmux::Life::Running {
+        return Ok(Err("the agent to be resumed"));
+    }
+    let clients = context.tmux.clients(&name).await?;
+    if clients.last_activity.is_some_and(is_recent) {
+        return Ok(Err("a person who is typing in its terminal"));
+    }
+    let guard = if is_claude(instance) {
+        if SHELLS.contains(&pane.command.as_str()) {
+            return Ok(Err("the agent: a shell has its terminal"));
+        }
+        let captured = context.tmux.capture(&name, Lines::Visible, true).await?;
+        match (agent::screen(&captured), agent::draft(&captured)) {
+            (Screen::Prompt, Draft::Empty) => {}
+            (Screen::Prompt, Draft::Text) => return Ok(Err(DRAFTED)),
+            (Screen::Dialog, _) => return Ok(Err("a person to close its dialog")),
+            (Screen::Unknown, _) | (Screen::Prompt, Draft::Unknown) => {
+                return Ok(Err("its input box to be visible"));
+            }
+        }
+        program(&pane)
+    } else {
+        None
+    };
+    Ok(Ok(Terminal { name, guard }))
+}
+
+fn program(pane: &PaneState) -> Option<ProgramName> {
+    ProgramName::new(pane.command.as_str()).ok()
+}
+
+fn is_recent(activity: u64) -> bool {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    now.saturating_sub(activity) < TYPING_SECONDS
+}
+
+/// Presses Enter once more, if the text is still in the box and nothing else would take the key.
+async fn press_enter_if_still_drafted(
+    context: &Context,
+    instance: &Instance,
+    name: &SessionName,
+    guard: Option<&ProgramName>,
+) -> Result<(), Error> {
+    let captured = context.tmux.capture(name, Lines::Visible, true).await?;
+    let drafted = agent::screen(&captured) == Screen::Prompt
+        && agent::draft(&captured) == Draft::Text
+        && (captured.contains("[claude-codex m-") || captured.contains("[Pasted text"));
+    if drafted && claude_state(context, instance)? == AgentState::Idle {
+        context.tmux.press_enter(name, guard).await?;
+    }
+    Ok(())
+}
+
+/// Looks for the message on the agent's side.
+async fn proof(
+    context: &Context,
+    instance: &Instance,
+    id: &MessageId,
+    name: &SessionName,
+) -> Result<Option<TakenBy>, Error> {
+    if is_claude(instance) {
+        return Ok(is_in_conversation(context, instance, id)?.then_some(TakenBy::Transcript));
+    }
+    let screen = context
+        .tmux
+        .capture(name, Lines::History(2_000), false)
+        .await;
+    Ok(screen
+        .is_ok_and(|text| text.contains(id.as_str()))
+        .then_some(TakenBy::Screen))
+}
+
+/// Tells whether the model has, or gets with its next request, a message.
+pub(super) fn is_in_conversation(
+    context: &Context,
+    instance: &Instance,
+    id: &MessageId,
+) -> Result<bool, Error> {
+    let Some(session) = claude_session(instance) else {
+        return Ok(false);
+    };
+    let folder = context.claude_folder()?;
+    let found =
+        agent::transcript_contains(&folder, &instance.worktree_path, session, id.as_str(), 0)?;
+    Ok(found == Found::Taken)
+}
+
+fn is_claude(instance: &Instance) -> bool {
+    instance.claude_session_id.is_some()
+}
+
+fn claude_session(instance: &Instance) -> Option<Uuid> {
+    instance.claude_session_id.as_deref()?.parse().ok()
+}
+
+fn claude_state(context: &Context, instance: &Instance) -> Result<AgentState, Error> {
+    Ok(match claude_session(instance) {
+        Some(session) => agent::state(&context.claude_folder()?, session),
+        None => AgentState::Unknown,
+    })
+}
+
+fn holder() -> String {
+    let me = process::this_process();
+    format!("{}:{}", me.pid, me.started)
+}
+
+/// Records the proof; feedback that was taken puts its coder back to work.
+async fn acknowledge(
+    context: &Context,
+    instance: &Instance,
+    message: &Message,
+    by: TakenBy,
+) -> Result<(), Error> {
+    let (message, instance) = (message.clone(), instance.id.clone());
+    context
+        .store
+        .write(move |w| {
+            let news = w.taken(&message.id, by)?;
+            let status = w.instance(&instance)?.status;
+            if news && message.kind == MessageKind::Feedback && status == Status::FeedbackReceived {
+                w.transition(&instance, StatusEvent::FeedbackTaken)?;
+            }
+            w.touch(&instance)
+        })
+        .await?;
+    Ok(())
+}
+
+/// Returns what a Stop hook hands to its agent at the end of a turn; marked as handed over first.
+pub fn take_at_end_of_turn(
+    store: &Store,
+    instance: &InstanceId,
+) -> Result<Option<String>, StoreError> {
+    let holder = holder();
+    store.write_now(|w| {
+        let Some(message) = w.next_message(instance)? else {
+            return Ok(None);
+        };
+        let mine = message.state == MessageState::Owed
+            && w.begin_handing_over(&message.id, TakenBy::StopHook, &holder)?;
+        Ok(mine.then_some(message.body))
+    })
+}
+
+/// Delivers to one instance for as long as its server lives.
+pub async fn deliver_always(context: &Context, id: &InstanceId) {
+    /// Another process's commit is seen within this time.
+    const LOOK: Duration = Duration::from_millis(100);
+    const RECONCILE_EVERY: u32 = 300;
+    let mut seen = None;
+    let mut looks: u32 = 0;
+    loop {
+        let version = context.store.data_version().ok();
+        if version != seen {
+            match deliver(context, id).await {
+                Ok(Delivery::Nothing) => seen = version,
+                Ok(Delivery::Taken | Delivery::Waiting) => {}
+                Err(error) => tracing::warn!(code = %error.code, %error, "cannot deliver"),
+            }
+        }
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(RECONCILE_EVERY)
+            && let Err(error) = super::reconcile(context).await
+        {
+            tracing::warn!(code = %error.code, %error, "cannot reconcile");
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}

@@ -1,0 +1,63 @@
+//! Ending an agent from inside its own session: by a process that outlives it.
+
+use std::process::Stdio;
+
+use super::finish::end;
+use super::{Context, Run};
+use crate::agent::{self, AgentState};
+use crate::error::{Code, Error};
+use crate::model::InstanceId;
+
+/// How long an agent may take to end its turn after its verdict.
+const LAST_TURN: std::time::Duration = std::time::Duration::from_secs(20);
+/// The least time an answer needs to get from a server to its agent.
+const ANSWER: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// Starts a process of its own group that puts an agent away once its turn is over.
+///
+/// Killing the session kills the server that asks for it, so it can't do that itself.
+pub(super) fn finish_later(context: &Context, id: &InstanceId) -> Result<(), Error> {
+    let program = context.own_program("claude-codex")?;
+    let mut command = std::process::Command::new(program);
+    command
+        .arg("finish-instance")
+        .arg(id.as_str())
+        .env_clear()
+        .envs(context.environment.variables())
+        .env_remove("CODEX_INSTANCE_ID")
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().map_err(|source| {
+        Error::new(
+            Code::AgentFailed,
+            format!("cannot start the process that ends {id}: {source}"),
+        )
+        .hint("`claude-codex clean` puts it away.")
+    })?;
+    Ok(())
+}
+
+/// Waits until the agent has had its answer, then puts it away.
+pub async fn finish_when_done(context: &Context, id: &InstanceId) -> Result<(), Error> {
+    let wanted = id.clone();
+    let instance = context.store.read(move |r| r.instance(&wanted)).await?;
+    tokio::time::sleep(ANSWER).await;
+    let session = instance
+        .claude_session_id
+        .as_deref()
+        .and_then(|session| session.parse().ok());
+    if let Some(session) = session {
+        let folder = context.claude_folder()?;
+        let deadline = tokio::time::Instant::now() + LAST_TURN;
+        while agent::state(&folder, session) == AgentState::Busy
+            && tokio::time::Instant::now() < deadline
+        {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+    }
+    end(context, &Run::unattended(), id, None, None).await?;
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! Sending work back: the verdict, and feedback that is owed from then on.
+
+use std::time::Duration;
+
+use super::deliver::{Delivery, deliver};
+use super::{Context, Run, detach, wording};
+use crate::error::{Code, Error};
+use crate::git::{FastForward, Repository};
+use crate::model::text::check_block;
+use crate::model::{
+    Finding, Instance, InstanceId, MessageId, MessageKind, MessageState, Review, Status,
+    StatusChange, StatusEvent, Verdict,
+};
+use crate::process;
+use crate::store::{NewMessage, StoreError, Writer};
+
+/// How long `request_changes` waits for the coder to take the feedback before it says "queued".
+const ACKNOWLEDGEMENT: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(50);
+
+/// What became of feedback.
+#[derive(Debug, Clone)]
+pub struct SentBack {
+    pub coder: Instance,
+    pub delivered: bool,
+    pub waiting_for: Option<String>,
+    pub round: u32,
+}
+
+/// Stores a reviewer's feedback, owes it to the coder, and waits a moment for it to be taken.
+pub async fn request_changes(
+    context: &Context,
+    run: &Run,
+    reviewer: &InstanceId,
+    feedback: &str,
+    findings: Vec<Finding>,
+) -> Result<SentBack, Error> {
+    check_block(feedback, 20_000).map_err(|problem| Error::argument("feedback", problem))?;
+    if findings.len() > 100 {
+        return Err(Error::argument("findings", "has more than 100 entries"));
+    }
+    run.step("Storing the feedback")?;
+    let wanted = reviewer.clone();
+    let (reviewer, review) = context
+        .store
+        .read(move |r| Ok((r.instance(&wanted)?, r.review_by(&wanted)?)))
+        .await?;
+    let review = undecided(review)?;
+    let id = review.coding_instance_id.clone();
+    let coder = context.store.read(move |r| r.instance(&id)).await?;
+    if !coder.status.is_live() {
+        return Err(Error::new(
+            Code::AgentEnded,
+            format!("the coding agent {} has ended ({})", coder.id, coder.status),
+        )
+        .hint("Nothing was changed. You are done; end your turn."));
+    }
+    let commits = hand_over_commits(context, &reviewer, &coder, &review).await?;
+    let message = MessageId::random();
+    let body = wording::feedback(
+        &message,
+        &review,
+        coder.max_reviews,
+        feedback,
+        &findings,
+        commits.as_deref(),
+    );
+    let changes = decide(
+        context,
+        &reviewer.id,
+        review.clone(),
+        feedback.to_owned(),
+        findings,
+        NewMessage {
+            id: message.clone(),
+            instance: coder.id.clone(),
+            sender: reviewer.id.to_string(),
+            kind: MessageKind::Feedback,
+            body,
+        },
+    )
+    .await?;
+    for change in changes {
+        run.changed(change);
+    }
+    run.step("Handing the feedback over")?;
+    let (delivered, waiting_for) = await_receipt(context, &coder.id, &message).await?;
+    detach::finish_later(context, &reviewer.id)?;
+    let id = coder.id.clone();
+    let coder = context.store.read(move |r| r.instance(&id)).await?;
+    Ok(SentBack {
+        coder,
+        delivered,
+        waiting_for,
+        round: review.round,
+    })
+}
+
+fn undecided(review: Option<Review>) -> Result<Review, Error> {
+    match review {
+        Some(review) if review.verdict == Verdict::Pending => Ok(review),
+        Some(review) => Err(Error::new(
+            Code::ReviewDecided,
+            format!("this review is over: {}", review.verdict),
+        )
+        .hint("Nothing was changed. You are done; end your turn.")),
+        None => Err(Error::new(
+            Code::ReviewDecided,
+            "this session was not started to review anything",
+        )
+        .hint("A coding agent starts a review with request_review.")),
+    }
+}
+
+/// Verdict, message and both moves, all in one transaction.
+async fn decide(
+    context: &Context,
+    reviewer: &InstanceId,
+    review: Review,
+    feedback: String,
+    findings: Vec<Finding>,
+    message: NewMessage,
+) -> Result<Vec<StatusChange>, Error> {
+    let reviewer = reviewer.clone();
+    let decided = context
+        .store
+        .write(move |w: &Writer<'_>| {
+            let news = w.decide_review(
+                &review,
+                Verdict::ChangesRequested,
+                Some(&feedback),
+                &findings,
+            )?;
+            if !news {
+                return Ok::<_, StoreError>(None);
+            }
+            let coder = w.transition(&review.coding_instance_id, StatusEvent::ChangesRequested)?;
+            w.insert_message(&message)?;
+            let reviewer = w.transition(&reviewer, StatusEvent::VerdictGiven)?;
+            Ok(Some(vec![coder, reviewer]))
+        })
+        .await?;
+    decided.ok_or_else(|| {
+        Error::new(Code::ReviewDecided, "this review was decided a moment ago")
+            .hint("Nothing was changed. You are done; end your turn.")
+    })
+}
+
+/// Waits for the coder to take a message, delivering in its server's stead if that is gone.
+pub(super) async fn await_receipt(
+    context: &Context,
+    coder: &InstanceId,
+    message: &MessageId,
+) -> Result<(bool, Option<String>), Error> {
+    let deadline = tokio::time::Instant::now() + ACKNOWLEDGEMENT;
+    loop {
+        let (id, target) = (message.clone(), coder.clone());
+        let (found, instance) = context
+            .store
+            .read(move |r| Ok((r.message(&id)?, r.instance(&target)?)))
+            .await?;
+        let Some(found) = found else {
+            return Ok((false, None));
+        };
+        if found.state == MessageState::Taken {
+            return Ok((true, None));
+        }
+        if tokio::time::Instant::now() >= deadline {
+            return Ok((false, found.waiting_for));
+        }
+        if !instance.server.as_ref().is_some_and(process::is_alive) {
+            match deliver(context, coder).await? {
+                Delivery::Taken | Delivery::Nothing | Delivery::Waiting => {}
+            }
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// Brings commits that the reviewer made to the coder, or says where they are.
+async fn hand_over_commits(
+    context: &Context,
+    reviewer: &Instance,
+    coder: &Instance,
+    review: &Review,
+) -> Result<Option<String>, Error> {
+    if !context.settings().review.preserve_changes || !reviewer.worktree_path.exists() {
+        return Ok(None);
+    }
+    let repository = Repository::discover(&reviewer.worktree_path).await?;
+    let head = repository.head_commit(&reviewer.worktree_path).await?;
+    if head.as_str() == review.commit_id {
+        return Ok(None);
+    }
+    let kept = format!("refs/codex/reviews/{}", reviewer.id);
+    repository.update_ref(&kept, &head).await?;
+    let merged = repository.fast_forward(&coder.worktree_path, &head).await;
+    Ok(Some(match merged {
+        Ok(FastForward::Done { .. } | FastForward::AlreadyThere) => {
+            "The reviewer made commits (a failing test, say); they are on your branch now."
+                .to_owned()
+        }
+        Ok(FastForward::NotFastForward) | Err(_) => format!(
+            "The reviewer made commits; they are at {kept}. Look at them with `git log {}..{kept}`.",
+            review.commit_id
+        ),
+    }))
+}
+
+/// Tells a coder that its reviewer came to nothing; part of ending a reviewer.
+pub(super) fn lose_review(
+    writer: &Writer<'_>,
+    reviewer: &Instance,
+    reason: &str,
+) -> Result<Vec<StatusChange>, StoreError> {
+    let Some(review) = writer.review_by(&reviewer.id)? else {
+        return Ok(Vec::new());
+    };
+    if !writer.decide_review(&review, Verdict::Lost, None, &[])? {
+        return Ok(Vec::new());
+    }
+    let coder = writer.instance(&review.coding_instance_id)?;
+    if !matches!(coder.status, Status::WaitingReview | Status::UnderReview) {
+        return Ok(Vec::new());
+    }
+    let id = MessageId::random();
+    writer.insert_message(&NewMessage {
+        body: wording::review_lost(&id, &review, reason),
+        id,
+        instance: coder.id.clone(),
+        sender: reviewer.id.to_string(),
+        kind: MessageKind::ReviewLost,
+    })?;
+    Ok(vec![
+        writer.transition(&coder.id, StatusEvent::ReviewerLost)?,
+    ])
+}

@@ -1,0 +1,293 @@
+//! Asking for a review: a reviewer is born on the coder's commit.
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::agent_files::{self, Briefing};
+use super::launch::{build, worktree_folder};
+use super::undo::undo;
+use super::{Context, Run, wording};
+use crate::error::{Code, Error};
+use crate::git::Repository;
+use crate::model::text::check_block;
+use crate::model::{
+    Instance, InstanceId, InstanceKind, LaunchStep, Origin, Review, Status, StatusEvent, Verdict,
+};
+use crate::process;
+use crate::store::{NewInstance, NewReview};
+
+/// Files and commits that a reviewer's first message names.
+const SHOWN: usize = 40;
+
+/// A review that is under way.
+#[derive(Debug, Clone)]
+pub struct RunningReview {
+    pub reviewer: Instance,
+    pub round: u32,
+    pub max_rounds: u32,
+    /// Whether it was under way before.
+    pub already: bool,
+}
+
+/// Starts a reviewer on the committed work of a coder.
+pub async fn request_review(
+    context: &Context,
+    run: &Run,
+    coder: &InstanceId,
+    description: &str,
+) -> Result<RunningReview, Error> {
+    check_block(description, 20_000).map_err(|problem| Error::argument("description", problem))?;
+    run.step("Checking the work")?;
+    let wanted = coder.clone();
+    let (coder, reviews) = context
+        .store
+        .read(move |r| Ok((r.instance(&wanted)?, r.reviews(&wanted)?)))
+        .await?;
+    if let Some(running) = already_running(context, &coder, &reviews).await? {
+        return Ok(running);
+    }
+    let counted: Vec<&Review> = reviews
+        .iter()
+        .filter(|review| review.verdict != Verdict::Lost)
+        .collect();
+    let round = u32::try_from(counted.len()).unwrap_or(u32::MAX) + 1;
+    if round > coder.max_reviews {
+        return Err(limit_reached(&coder));
+    }
+    let repository = Repository::discover(&coder.worktree_path).await?;
+    let commit = check_committed(&repository, &coder).await?;
+    agent_files::check(context, InstanceKind::Review)?;
+    context.tmux.check().await?;
+
+    let prompt = subject(&repository, &coder, &commit, description).await?;
+    let briefing = briefing(&counted, round, coder.max_reviews);
+    let number = u32::try_from(reviews.len()).unwrap_or(u32::MAX) + 1;
+    let new = reviewer(context, &repository, &coder, commit.clone(), prompt, number);
+    let review = NewReview {
+        coder: coder.id.clone(),
+        reviewer: new.id.clone(),
+        round,
+        commit,
+        description: description.to_owned(),
+    };
+    let reviewer = open_round(context, run, new, review).await?;
+    let built = run
+        .unless_cancelled(build(context, run, &repository, &reviewer, &briefing))
+        .await;
+    if let Err(error) = built {
+        take_back(context, run, &coder.id, &reviewer.id).await?;
+        return Err(error);
+    }
+    Ok(RunningReview {
+        reviewer,
+        round,
+        max_rounds: coder.max_reviews,
+        already: false,
+    })
+}
+
+async fn already_running(
+    context: &Context,
+    coder: &Instance,
+    reviews: &[Review],
+) -> Result<Option<RunningReview>, Error> {
+    let Some(pending) = reviews
+        .iter()
+        .find(|review| review.verdict == Verdict::Pending)
+    else {
+        return Ok(None);
+    };
+    let id = pending.review_instance_id.clone();
+    let reviewer = context.store.read(move |r| r.instance(&id)).await?;
+    Ok(Some(RunningReview {
+        reviewer,
+        round: pending.round,
+        max_rounds: coder.max_reviews,
+        already: true,
+    }))
+}
+
+fn limit_reached(coder: &Instance) -> Error {
+    Error::new(
+        Code::ReviewLimitReached,
+        format!("all {} review rounds of {} are used", coder.max_reviews, coder.id),
+    )
+    .hint("Call create_pr and say in its description what is still open, or end your turn: a person decides.")
+    .details(json!({ "maxReviewCycles": coder.max_reviews }))
+}
+
+/// Refuses work that a reviewer could not see whole; returns the commit to review.
+async fn check_committed(repository: &Repository, coder: &Instance) -> Result<String, Error> {
+    let status = repository.status(&coder.worktree_path, SHOWN).await?;
+    if !status.is_clean() {
+        let files: Vec<String> = status
+            .entries
+            .iter()
+            .map(|entry| entry.path.to_string_lossy().into_owned())
+            .collect();
+        return Err(Error::new(
+            Code::WorktreeDirty,
+            format!("{} files are not committed", status.total),
+        )
+        .hint(format!(
+            "Commit or remove them, then call again: {}",
+            files.join(", ")
+        ))
+        .details(json!({ "files": files, "total": status.total })));
+    }
+    let head = repository.head_commit(&coder.worktree_path).await?;
+    let base = review_base(coder);
+    let ahead = repository.ahead_behind(base, head.as_str()).await?.ahead;
+    if ahead == 0 {
+        return Err(Error::new(
+            Code::NothingToReview,
+            format!("the branch has no commits that {base} lacks"),
+        )
+        .hint("Commit your work on this branch, then call again."));
+    }
+    Ok(head.as_str().to_owned())
+}
+
+/// What the work is compared with: the base branch, or for work on the base branch itself its start.
+fn review_base(coder: &Instance) -> &str {
+    match (&coder.branch_name, &coder.base_commit) {
+        (Some(branch), Some(commit)) if *branch == coder.base_branch => commit,
+        _ => &coder.base_branch,
+    }
+}
+
+/// The reviewer's first message: what was asked, what the coder says, what changed.
+async fn subject(
+    repository: &Repository,
+    coder: &Instance,
+    commit: &str,
+    description: &str,
+) -> Result<String, Error> {
+    let base = review_base(coder);
+    let stat = repository.diff_stat(base, commit).await?;
+    let commits = repository.commits_between(base, commit, SHOWN).await?;
+    let mut text = String::new();
+    if !coder.prompt.is_empty() {
+        text += &format!("The task of {} was:\n\n{}\n\n", coder.id, coder.prompt);
+    }
+    text += &format!("The coder says:\n\n{description}\n\n");
+    text += &format!("Commits since {base}:\n");
+    for commit in &commits {
+        text += &format!("- {} {}\n", commit.oid.short(), commit.subject);
+    }
+    text += &format!("\nFiles changed ({}):\n", stat.files.len());
+    for file in stat.files.iter().take(SHOWN) {
+        text += &format!("- {}\n", file.path.to_string_lossy());
+    }
+    if stat.files.len() > SHOWN {
+        text += &format!("- and {} more\n", stat.files.len() - SHOWN);
+    }
+    text += &format!(
+        "\nSee all of it with `git diff {base}...HEAD`. Decide with exactly one call: request_changes or create_pr."
+    );
+    Ok(text)
+}
+
+fn briefing(earlier: &[&Review], round: u32, max_rounds: u32) -> Briefing {
+    let findings = match earlier.last() {
+        None => "There are none: this is the first round.".to_owned(),
+        Some(last) => {
+            let feedback = last.feedback.as_deref().unwrap_or_default();
+            let findings = wording::list(&last.findings);
+            wording::harmless(&format!(
+                "From round {}:\n{feedback}\n{findings}",
+                last.round
+            ))
+        }
+    };
+    let note = if round >= max_rounds {
+        "It is the last one: what you send back now, the coder can't show you again."
+    } else if round > 1 {
+        "Raise only what blocks."
+    } else {
+        ""
+    };
+    Briefing {
+        round: round.to_string(),
+        max_rounds: max_rounds.to_string(),
+        round_note: note.to_owned(),
+        earlier_findings: findings,
+    }
+}
+
+fn reviewer(
+    context: &Context,
+    repository: &Repository,
+    coder: &Instance,
+    commit: String,
+    prompt: String,
+    number: u32,
+) -> NewInstance {
+    let id = InstanceId::review(&coder.id, number);
+    let claude = context.settings().agent.command.is_empty();
+    NewInstance {
+        kind: InstanceKind::Review,
+        origin: Origin::Launched,
+        repository: Context::repository_key(repository.root()),
+        worktree_path: worktree_folder(context, repository).join(id.as_str()),
+        branch_name: None,
+        base_branch: review_base(coder).to_owned(),
+        base_commit: Some(commit),
+        tmux_session: Some(id.to_string()),
+        tmux_pane: None,
+        claude_session_id: claude.then(|| Uuid::new_v4().to_string()),
+        issue_number: None,
+        task_id: None,
+        parent_instance_id: Some(coder.id.clone()),
+        prompt,
+        require_review: false,
+        max_reviews: 0,
+        launch_step: LaunchStep::Row,
+        owner: Some(process::this_process()),
+        id,
+    }
+}
+
+/// Opens the round: reviewer, review and the coder's new status in one transaction.
+async fn open_round(
+    context: &Context,
+    run: &Run,
+    new: NewInstance,
+    review: NewReview,
+) -> Result<Instance, Error> {
+    let (reviewer, change) = context
+        .store
+        .write(move |w| {
+            // A reviewer is part of its coder's work: it does not count against the limit.
+            let reviewer = w.insert_instance(&new, None)?;
+            w.insert_review(&review)?;
+            let change = w.transition(&review.coder, StatusEvent::ReviewRequested)?;
+            Ok((reviewer, change))
+        })
+        .await?;
+    run.changed(change);
+    Ok(reviewer)
+}
+
+/// Undoes a round whose reviewer could not be started: the coder is back at work.
+async fn take_back(
+    context: &Context,
+    run: &Run,
+    coder: &InstanceId,
+    reviewer: &InstanceId,
+) -> Result<(), Error> {
+    let coder = coder.clone();
+    let change = context
+        .store
+        .write(move |w| match w.instance(&coder)?.status {
+            Status::WaitingReview | Status::UnderReview => {
+                w.transition(&coder, StatusEvent::ReviewerLost).map(Some)
+            }
+            _ => Ok(None),
+        })
+        .await?;
+    if let Some(change) = change {
+        run.changed(change);
+    }
+    undo(context, reviewer).await
+}

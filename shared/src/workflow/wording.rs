@@ -1,0 +1,159 @@
+//! What agents are told: the texts of messages, made harmless and of bounded size.
+//!
+//! Every message begins with a fixed line that names it: a leading `!` or `/` would be a command to
+//! Claude Code, and the name is how its arrival is proven.
+
+use crate::agent;
+use crate::model::{Finding, MessageId, Review, Severity};
+
+/// More than this of a text goes into the resource `codex://feedback` instead of the terminal.
+const MAX_CHARS: usize = 16_000;
+
+/// Removes what a terminal would act on or a reader would be deceived by; visible text stays.
+pub(super) fn harmless(text: &str) -> String {
+    agent::harmless(&text.replace(['\u{2028}', '\u{2029}', '\r'], "\n"))
+        .chars()
+        // Overrides of the writing direction can make text read as something else.
+        .filter(|character| {
+            !matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        })
+        .collect()
+}
+
+fn bounded(text: &str) -> String {
+    let text = harmless(text);
+    match text.char_indices().nth(MAX_CHARS) {
+        None => text,
+        Some((end, _)) => format!(
+            "{}\n\n(Cut here. The resource codex://feedback has all of it.)",
+            &text[..end]
+        ),
+    }
+}
+
+/// The line that every message begins with.
+pub(super) fn header(id: &MessageId, title: &str) -> String {
+    format!("[claude-codex {id}] {}", harmless(title).replace('\n', " "))
+}
+
+/// What a coder is told when changes are requested.
+pub(super) fn feedback(
+    id: &MessageId,
+    review: &Review,
+    max_rounds: u32,
+    feedback: &str,
+    findings: &[Finding],
+    commits: Option<&str>,
+) -> String {
+    let mut text = header(
+        id,
+        &format!(
+            "Review by {}, round {} of {max_rounds}: changes requested",
+            review.review_instance_id, review.round
+        ),
+    );
+    let mut body = format!("\n\n{}", feedback.trim());
+    if !findings.is_empty() {
+        body += "\n\nFindings:\n";
+        body += &list(findings);
+    }
+    if let Some(commits) = commits {
+        body += &format!("\n\n{commits}");
+    }
+    text += &bounded(&body);
+    text += if review.round < max_rounds {
+        "\n\nNext: fix what is right, commit, and call request_review with what you changed and where you disagree. Then end your turn."
+    } else {
+        "\n\nThis was the last review round. Fix what is right, commit, then call create_pr and say in its description what is still open; or end your turn, and a person decides."
+    };
+    text
+}
+
+/// What a coder is told when its reviewer came to nothing.
+pub(super) fn review_lost(id: &MessageId, review: &Review, reason: &str) -> String {
+    let title = format!(
+        "The review by {} was lost: {}",
+        review.review_instance_id,
+        harmless(reason)
+    );
+    format!(
+        "{}\n\nIt does not count as a round. Next: call request_review again, then end your turn.",
+        header(id, &title)
+    )
+}
+
+/// What a person sends to an agent.
+pub(super) fn note(id: &MessageId, text: &str) -> String {
+    format!(
+        "{}\n\n{}",
+        header(id, "A message from the person who runs you"),
+        bounded(text)
+    )
+}
+
+/// Findings as a list, the ones that matter most first.
+pub(super) fn list(findings: &[Finding]) -> String {
+    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    sorted.sort_by_key(|finding| match finding.severity {
+        Severity::Blocking => 0,
+        Severity::Major => 1,
+        Severity::Minor => 2,
+    });
+    let lines = sorted.iter().enumerate().map(|(index, finding)| {
+        let place = match finding.line {
+            Some(line) => format!("{}:{line}", finding.file),
+            None => finding.file.clone(),
+        };
+        format!(
+            "{}. [{}] {place}: {}",
+            index + 1,
+            finding.severity,
+            finding.message.trim()
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_acts_survives_and_everything_visible_does() {
+        let id = MessageId::random();
+        for text in [
+            "!rm -rf /",
+            "/exit",
+            "\u{1b}[201~\r!touch x",
+            "a\0b\u{7f}c\u{9b}31m",
+            "\u{202e}evil",
+            "line\u{2028}break",
+            "#(touch x) $(touch x) `touch x`; 日本語 👩‍👩‍👧",
+        ] {
+            let told = note(&id, text);
+            assert!(told.starts_with(&format!("[claude-codex {id}]")));
+            assert!(
+                !told
+                    .chars()
+                    .any(|c| c.is_control() && c != '\n' && c != '\t')
+            );
+            let visible = |text: &str| -> String {
+                text.chars()
+                    .filter(|c| !c.is_control() && !c.is_whitespace())
+                    .filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2028}'))
+                    .collect()
+            };
+            assert!(
+                visible(&told).ends_with(&visible(text)),
+                "{text:?} in {told:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_say_where_the_rest_is() {
+        let told = note(&MessageId::random(), &"é".repeat(100_000));
+        assert!(told.chars().count() < MAX_CHARS + 300);
+        assert!(told.contains("codex://feedback"));
+    }
+}
