@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::agent::AgentError;
 use crate::config::ConfigError;
+use crate::forge::ForgeError;
 use crate::git::GitError;
 use crate::model::closed_enum::closed_enum;
 use crate::model::{IllegalTransition, InvalidId, Status};
@@ -37,6 +38,11 @@ closed_enum!(
         Internal = "INTERNAL",
         InvalidArguments = "INVALID_ARGUMENTS",
         Cancelled = "CANCELLED",
+        ForgeForbidden = "FORGE_FORBIDDEN",
+        ForgeNotFound = "FORGE_NOT_FOUND",
+        ForgeRateLimited = "FORGE_RATE_LIMITED",
+        ForgeUnauthorized = "FORGE_UNAUTHORIZED",
+        ForgeUnavailable = "FORGE_UNAVAILABLE",
         InstanceLimitReached = "INSTANCE_LIMIT_REACHED",
         NotARepository = "NOT_A_REPOSITORY",
         NotAvailable = "NOT_AVAILABLE",
@@ -314,6 +320,35 @@ impl From<AgentError> for Error {
             | AgentError::NotAbsolute { .. }
             | AgentError::Process(_)
             | AgentError::UnknownVersion { .. } => (Code::AgentFailed, ""),
+        };
+        Self::new(code, message).maybe_hint(hint)
+    }
+}
+
+impl From<ForgeError> for Error {
+    fn from(error: ForgeError) -> Self {
+        let message = error.to_string();
+        let (code, hint) = match &error {
+            ForgeError::NotFound { .. } => (
+                Code::ForgeNotFound,
+                "Check the number, the remote, and that the token may read this repository.",
+            ),
+            ForgeError::Unauthorized => (
+                Code::ForgeUnauthorized,
+                "Set GITHUB_TOKEN to a valid token, or run `gh auth login`.",
+            ),
+            ForgeError::Forbidden { .. } => (
+                Code::ForgeForbidden,
+                "Use a token that may do this in this repository.",
+            ),
+            ForgeError::RateLimited { .. } => (Code::ForgeRateLimited, "Wait some minutes."),
+            ForgeError::InvalidAddress { .. } => (
+                Code::ConfigInvalid,
+                "Set GITHUB_API_URL to the address of the API, such as https://HOST/api/v3.",
+            ),
+            ForgeError::Refused { .. }
+            | ForgeError::TimedOut { .. }
+            | ForgeError::Unreachable { .. } => (Code::ForgeUnavailable, "Try again in a moment."),
         };
         Self::new(code, message).maybe_hint(hint)
     }

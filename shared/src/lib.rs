@@ -15,6 +15,7 @@
 pub mod agent;
 pub mod config;
 pub mod error;
+pub mod forge;
 pub mod git;
 pub mod mcp;
 pub mod model;

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::error::GitError;
-use super::scrub::{self, Secret};
+use super::scrub;
+use crate::model::Secret;
 use crate::process::{self, Finished, Limits, ProcessError};
 
 /// Reading history or status of the largest repositories.

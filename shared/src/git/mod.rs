@@ -35,7 +35,6 @@ pub use names::{
 };
 pub use push::{Auth, PushOutcome, PushSpec, parse_push};
 pub use refs::Head;
-pub use scrub::Secret;
 pub use status::{ChangeKind, Entry, EntryKind, Status, Upstream, parse_status};
 pub use unsaved::{Operation, UnsavedWork};
 pub use version::{MINIMUM, Version, parse_version};

@@ -6,7 +6,8 @@ use super::command::{Call, LONG_TIME};
 use super::discovery::Repository;
 use super::error::{GitError, NameKind, RejectReason};
 use super::names::{check_branch, check_remote};
-use super::scrub::{self, Secret};
+use super::scrub;
+use crate::model::Secret;
 use crate::process::Finished;
 
 #[derive(Debug, Clone)]

@@ -1,29 +1,9 @@
 //! Makes text from git, hooks and remotes fit to be shown: no secrets, no terminal codes, no floods.
 
-use std::fmt;
+use crate::model::Secret;
 
 /// Text from a child that goes into an error is cut here: enough for any message, not for a dump.
 const SHOWN: usize = 4_000;
-
-/// A value that never shows in logs or errors.
-#[derive(Clone)]
-pub struct Secret(String);
-
-impl Secret {
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into())
-    }
-
-    pub(super) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Secret(***)")
-    }
-}
 
 /// Returns the text without the secret, URL credentials and control characters, and bounded.
 pub(super) fn shown(text: &str, secret: Option<&Secret>) -> String {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Secret;
 
 fn with_remote() -> (Fixture, PathBuf) {
     let fixture = Fixture::with_commit();

@@ -1,0 +1,9 @@
+//! Where issues and pull requests live: GitHub, or nowhere but here.
+
+mod error;
+mod github;
+mod remote;
+
+pub use error::ForgeError;
+pub use github::{Github, Issue};
+pub use remote::{GithubRemote, parse_remote};

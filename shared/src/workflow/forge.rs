@@ -1,0 +1,112 @@
+//! Which forge is in force, and why.
+
+use super::{Context, Issue};
+use crate::config::{Environment, ForgeKind};
+use crate::error::{Code, Error};
+use crate::forge::{Github, GithubRemote, parse_remote};
+use crate::model::Secret;
+use crate::process::{self, Limits};
+
+/// The forge of a repository.
+#[derive(Debug, Clone)]
+pub enum Forge {
+    Github {
+        remote: GithubRemote,
+        token: Secret,
+    },
+    /// Nothing leaves this machine.
+    Local {
+        why: String,
+    },
+}
+
+impl Forge {
+    /// Says which forge it is, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Github { remote, .. } => format!(
+                "GitHub: {}/{} on {}",
+                remote.owner, remote.repository, remote.host
+            ),
+            Self::Local { why } => format!("local: {why}"),
+        }
+    }
+}
+
+/// Decides by the settings, the remote's address and whether there is a token.
+pub async fn forge(context: &Context) -> Result<Forge, Error> {
+    let settings = &context.settings().forge;
+    if settings.kind == ForgeKind::Local {
+        return Ok(Forge::Local {
+            why: "forge.kind says so".to_owned(),
+        });
+    }
+    let wanted = settings.kind == ForgeKind::Github;
+    let local = |why: String| {
+        if wanted {
+            Err(Error::new(Code::ForgeUnavailable, format!("forge.kind is github, but {why}"))
+                .hint("Set forge.remote to a GitHub remote and GITHUB_TOKEN to a token, or forge.kind to local."))
+        } else {
+            Ok(Forge::Local { why })
+        }
+    };
+    let url = context.repository()?.remote_url(&settings.remote).await?;
+    let Some(url) = url else {
+        return local(format!("there is no remote `{}`", settings.remote));
+    };
+    let Some(remote) = parse_remote(&url) else {
+        return local(format!("the remote `{}` is not on GitHub", settings.remote));
+    };
+    // Other hosts have the same form of address; only a known API makes one GitHub Enterprise.
+    let known = remote.host == "github.com" || context.environment.get("GITHUB_API_URL").is_some();
+    if !known && !wanted {
+        return local(format!("{} is not github.com", remote.host));
+    }
+    match token(&context.environment, &remote.host).await {
+        Some(token) => Ok(Forge::Github { remote, token }),
+        None => local("there is no token".to_owned()),
+    }
+}
+
+/// Finds a token: `GITHUB_TOKEN`, `GH_TOKEN`, or what the gh program has.
+async fn token(environment: &Environment, host: &str) -> Option<Secret> {
+    if let Some(token) = environment
+        .get("GITHUB_TOKEN")
+        .or(environment.get("GH_TOKEN"))
+    {
+        return Some(Secret::new(token));
+    }
+    let mut command = process::command("gh", ["auth", "token", "--hostname", host]);
+    command
+        .env_clear()
+        .envs(environment.variables())
+        .env("GH_PROMPT_DISABLED", "1");
+    let limits = Limits {
+        time: std::time::Duration::from_secs(5),
+        output: 10_000,
+    };
+    let finished = process::run(&mut command, None, limits).await.ok()?;
+    let text = finished.stdout_text();
+    let token = text.trim();
+    (finished.status.success() && !token.is_empty()).then(|| Secret::new(token))
+}
+
+/// Reads an issue from GitHub.
+pub async fn read_issue(context: &Context, number: u64) -> Result<Issue, Error> {
+    match forge(context).await? {
+        Forge::Github { remote, token } => {
+            let url = context.environment.get("GITHUB_API_URL");
+            let issue = Github::new(remote, url, &token)?.issue(number).await?;
+            Ok(Issue {
+                number: issue.number,
+                title: issue.title,
+                body: issue.body,
+            })
+        }
+        Forge::Local { why } => Err(Error::new(
+            Code::ForgeUnavailable,
+            format!("issue {number} can't be read: the forge is local ({why})"),
+        )
+        .hint("Say what is to be done: `claude-codex code --issue N \"…\"`.")),
+    }
+}
