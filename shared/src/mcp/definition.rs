@@ -132,8 +132,21 @@ impl Tool {
 }
 
 fn refused(error: &serde_json::Error) -> Error {
-    Error::new(Code::InvalidArguments, error.to_string())
+    Error::new(Code::InvalidArguments, bounded(error.to_string()))
         .hint("Compare the arguments with the tool's input schema and call again.")
+}
+
+/// Shortens a message that quotes what was sent; its end says what was expected.
+fn bounded(message: String) -> String {
+    const START: usize = 300;
+    const END: usize = 300;
+    let length = message.chars().count();
+    if length <= START + END {
+        return message;
+    }
+    let start: String = message.chars().take(START).collect();
+    let end: String = message.chars().skip(length - END).collect();
+    format!("{start}…{end}")
 }
 
 /// What follows `?` in a resource's address.
