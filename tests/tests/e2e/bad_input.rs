@@ -19,10 +19,12 @@ fn without(field: &str) -> Value {
     arguments
 }
 
-/// Every way in which arguments can be wrong is a tool error that says which, and stores nothing.
-#[test]
-fn wrong_arguments_are_refused_one_by_one() {
-    let cases = [
+/// What is wrong, the arguments, and what the message must name.
+type Case = (&'static str, Value, &'static str);
+
+/// Types and names that the schema does not have.
+fn wrong_shapes() -> Vec<Case> {
+    vec![
         (
             "title of another type",
             with("taskTitle", json!(7)),
@@ -62,6 +64,12 @@ fn wrong_arguments_are_refused_one_by_one() {
             with("priority", json!("HIGH")),
             "HIGH",
         ),
+    ]
+}
+
+/// Texts that are empty, too long or have control characters.
+fn wrong_texts() -> Vec<Case> {
+    vec![
         ("title empty", with("taskTitle", json!("")), "taskTitle"),
         (
             "title of spaces",
@@ -124,6 +132,12 @@ fn wrong_arguments_are_refused_one_by_one() {
             with("priority", json!("x".repeat(1 << 20))),
             "medium",
         ),
+    ]
+}
+
+/// Numbers out of range and lists of something else.
+fn wrong_numbers_and_lists() -> Vec<Case> {
+    vec![
         (
             "no hours",
             with("estimatedHours", json!(0)),
@@ -164,7 +178,13 @@ fn wrong_arguments_are_refused_one_by_one() {
             with("createIssue", json!("yes")),
             "invalid type",
         ),
-    ];
+    ]
+}
+
+/// Every way in which arguments can be wrong is a tool error that says which, and stores nothing.
+#[test]
+fn wrong_arguments_are_refused_one_by_one() {
+    let cases = [wrong_shapes(), wrong_texts(), wrong_numbers_and_lists()].concat();
     for era in Era::BOTH {
         let env = TestEnv::new();
         let mut client = Client::start(&env, Server::Planning, era);
