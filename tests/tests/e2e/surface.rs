@@ -212,3 +212,23 @@ fn what_is_not_there_yet_says_so() {
         assert!(!answer.value["hint"].as_str().unwrap().is_empty());
     }
 }
+
+/// Clients hold a failed call's structured content against the output schema too.
+#[test]
+fn the_output_schemas_have_room_for_errors() {
+    for server in Server::ALL {
+        for tool in tools(server, Era::Legacy) {
+            let schema = &tool["outputSchema"];
+            assert_eq!(schema["required"], Value::Null, "{tool}");
+            assert_eq!(schema["additionalProperties"], Value::Null, "{tool}");
+            let error = json!({"required": ["code", "message"]});
+            assert!(
+                schema["anyOf"].as_array().unwrap().contains(&error),
+                "{tool}"
+            );
+            for field in ["code", "message", "hint", "details"] {
+                assert!(schema["properties"][field].is_object(), "{field}: {tool}");
+            }
+        }
+    }
+}
