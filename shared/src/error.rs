@@ -136,6 +136,8 @@ impl From<StoreError> for Error {
                 Self::new(Code::DatabaseUnavailable, message)
                     .hint("Set CODEX_STATE_DIR to a folder that can be made and written.")
             }
+            StoreError::Io { .. } => Self::new(Code::DatabaseUnavailable, message)
+                .hint("Check the quota and the file system of the state folder, then call again; nothing was changed."),
             StoreError::Sql { .. } | StoreError::ShuttingDown | StoreError::IdTaken { .. } => {
                 Self::new(Code::Internal, message)
             }

@@ -1,1 +1,15 @@
+//! Support for tests on the real binaries: a place to run them in, and a client that speaks to them.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what a test stands on fails by panicking, with the reason"
+)]
+
+mod binaries;
+mod client;
+mod environment;
+
+pub use binaries::{Server, binary};
+pub use client::{Answer, Client, Era, PATIENCE};
+pub use environment::{TestEnv, project_root};

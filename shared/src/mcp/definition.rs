@@ -9,7 +9,7 @@ use rmcp::model::{JsonObject, Tool as ToolDescription, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call::Call;
 use crate::error::{Code, Error};
@@ -106,7 +106,7 @@ impl Tool {
         let input = schema_for_input::<Request>().unwrap_or_default();
         let description = ToolDescription::new(name, description, input)
             .with_title(title)
-            .with_raw_output_schema(schema_for_output::<Reply>())
+            .with_raw_output_schema(reply_or_error::<Reply>())
             .with_annotations(effects.annotations(title));
         let function = Arc::new(function);
         let handler = move |call: Call, arguments: JsonObject| -> Answer {
@@ -131,9 +131,45 @@ impl Tool {
     }
 }
 
+/// Returns the schema of what a tool answers: its reply, or an error.
+///
+/// Clients check structured content against it also when the call failed, and would show the agent
+/// their own complaint instead of our error.
+fn reply_or_error<Reply: JsonSchema + 'static>() -> Arc<JsonObject> {
+    let mut schema = JsonObject::clone(&schema_for_output::<Reply>());
+    let reply = schema.remove("required").unwrap_or_else(|| json!([]));
+    let error = json!({ "required": ["code", "message"] });
+    schema.insert("anyOf".to_owned(), json!([{ "required": reply }, error]));
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for (name, kind, description) in [
+            ("message", "string", "What happened."),
+            ("code", "string", "Only if it failed: a stable code."),
+            ("hint", "string", "Only if it failed: what to do about it."),
+            ("details", "object", "Only if it failed: data about it."),
+        ] {
+            let property = json!({ "type": kind, "description": description });
+            properties.entry(name).or_insert(property);
+        }
+    }
+    Arc::new(schema)
+}
+
 fn refused(error: &serde_json::Error) -> Error {
-    Error::new(Code::InvalidArguments, error.to_string())
+    Error::new(Code::InvalidArguments, bounded(error.to_string()))
         .hint("Compare the arguments with the tool's input schema and call again.")
+}
+
+/// Shortens a message that quotes what was sent; its end says what was expected.
+fn bounded(message: String) -> String {
+    const START: usize = 300;
+    const END: usize = 300;
+    let length = message.chars().count();
+    if length <= START + END {
+        return message;
+    }
+    let start: String = message.chars().take(START).collect();
+    let end: String = message.chars().skip(length - END).collect();
+    format!("{start}…{end}")
 }
 
 /// What follows `?` in a resource's address.

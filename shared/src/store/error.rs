@@ -23,6 +23,8 @@ pub enum StoreError {
     Busy { source: rusqlite::Error },
     #[error("the database cannot be opened: {source}")]
     CannotOpen { source: rusqlite::Error },
+    #[error("the database cannot be read or written: {source}")]
+    Io { source: rusqlite::Error },
     #[error("the database has version {found}, this program knows versions up to {supported}")]
     TooNew { found: i64, supported: i64 },
     #[error("the database failed: {source}")]
@@ -54,6 +56,7 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DiskFull) => Self::Full { source },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { source },
             Some(ErrorCode::CannotOpen) => Self::CannotOpen { source },
+            Some(ErrorCode::SystemIoFailure) => Self::Io { source },
             _ => Self::Sql { source },
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Context, Run};
 use crate::error::{Code, Error};
-use crate::git::Head;
+use crate::git::{Head, Repository};
 use crate::model::id::Subject;
 use crate::model::instance::ProcessMark;
 use crate::model::{InstanceId, InstanceKind, LaunchStep, Origin, StatusChange, StatusEvent};
@@ -30,11 +30,7 @@ pub async fn adopt(context: &Context, run: &Run, kind: InstanceKind) -> Result<I
             Some(repository.head_commit(worktree).await?.as_str().to_owned())
         }
     };
-    let base_branch = repository
-        .default_branch()
-        .await?
-        .or_else(|| branch.clone())
-        .unwrap_or_else(|| "HEAD".to_owned());
+    let base_branch = base_of(repository, branch.as_deref()).await?;
     let subject = Subject::Text(branch.clone().unwrap_or_else(|| "detached".to_owned()));
     let settings = context.settings();
     let mut new = NewInstance {
@@ -85,6 +81,23 @@ pub async fn adopt(context: &Context, run: &Run, kind: InstanceKind) -> Result<I
         run.changed(change);
     }
     Ok(id)
+}
+
+/// Returns the branch that the work here is to be compared with. Without a remote that says so, a
+/// branch is work on main or master, not on itself.
+async fn base_of(repository: &Repository, branch: Option<&str>) -> Result<String, Error> {
+    let default = repository.default_branch().await?;
+    if let Some(default) = default
+        && Some(default.as_str()) != branch
+    {
+        return Ok(default);
+    }
+    for name in ["main", "master"] {
+        if Some(name) != branch && repository.branch_tip(name).await?.is_some() {
+            return Ok(name.to_owned());
+        }
+    }
+    Ok(branch.unwrap_or("HEAD").to_owned())
 }
 
 /// Finds who of this kind lives here already: the same Claude session, or one whose server is gone.

@@ -1,0 +1,237 @@
+//! A database that can't be used: the call fails with a code and a hint, the server stays, and when the
+//! cause is gone the same server works.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+use serde_json::json;
+use tests::{Answer, Client, Era, Server, TestEnv};
+
+/// A user that owns nothing, for running a server as when the tests run as root: root may write anywhere.
+const NOBODY: u32 = 65_534;
+
+fn act(client: &mut Client) -> Answer {
+    client.call(
+        "create_task",
+        json!({"taskTitle": "One", "taskDescription": "Why", "priority": "low"}),
+    )
+}
+
+fn refused(client: &mut Client, code: &str) {
+    for _ in 0..2 {
+        let answer = act(client);
+        assert_eq!(answer.code(), code, "{answer:?}");
+        assert!(!answer.value["hint"].as_str().unwrap().is_empty());
+        assert!(answer.text.contains(answer.value["hint"].as_str().unwrap()));
+    }
+    let error = client.read("codex://tasks").unwrap_err();
+    assert_eq!(error["data"]["code"], code, "{error}");
+    // What needs no database goes on.
+    client.request("tools/list", json!({})).unwrap();
+}
+
+fn works(client: &mut Client, env: &TestEnv) {
+    let answer = act(client);
+    assert!(!answer.is_error, "{answer:?}");
+    assert_eq!(client.read("codex://tasks").unwrap()["total"], 1);
+    assert_eq!(env.store().check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_that_is_no_database() {
+    for era in Era::BOTH {
+        let env = TestEnv::new();
+        fs::create_dir(env.state()).unwrap();
+        fs::write(env.database(), "This is not SQLite. ".repeat(500)).unwrap();
+        let mut client = Client::start(&env, Server::Planning, era);
+        refused(&mut client, "DATABASE_CORRUPT");
+        fs::remove_file(env.database()).unwrap();
+        works(&mut client, &env);
+    }
+}
+
+#[test]
+fn a_database_with_damaged_pages() {
+    let env = TestEnv::new();
+    drop(env.store());
+    let mut bytes = fs::read(env.database()).unwrap();
+    bytes[200..].fill(0xA5);
+    fs::write(env.database(), bytes).unwrap();
+    let mut client = Client::start(&env, Server::Planning, Era::Legacy);
+    refused(&mut client, "DATABASE_CORRUPT");
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_left_as_it_is() {
+    let env = TestEnv::new();
+    drop(env.store());
+    let raw = rusqlite::Connection::open(env.database()).unwrap();
+    let known: i64 = raw
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
+    raw.pragma_update(None, "user_version", 9_999).unwrap();
+    let mut client = Client::start(&env, Server::Planning, Era::Legacy);
+    refused(&mut client, "DATABASE_NEWER");
+    let version: i64 = raw
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
+    assert_eq!(version, 9_999);
+    raw.pragma_update(None, "user_version", known).unwrap();
+    works(&mut client, &env);
+}
+
+#[test]
+fn a_folder_in_place_of_the_file() {
+    let env = TestEnv::new();
+    fs::create_dir_all(env.database()).unwrap();
+    let mut client = Client::start(&env, Server::Planning, Era::Modern);
+    refused(&mut client, "DATABASE_UNAVAILABLE");
+    fs::remove_dir(env.database()).unwrap();
+    works(&mut client, &env);
+}
+
+#[test]
+fn a_file_in_place_of_the_folder() {
+    let env = TestEnv::new();
+    fs::write(env.state(), "").unwrap();
+    let mut client = Client::start(&env, Server::Planning, Era::Legacy);
+    refused(&mut client, "DATABASE_UNAVAILABLE");
+    fs::remove_file(env.state()).unwrap();
+    works(&mut client, &env);
+}
+
+/// Gives the server to a user that may read the state but not write it.
+fn start_without_write_permission(env: &TestEnv) -> Client {
+    let mode =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(&env.root(), 0o755);
+    mode(&env.database(), 0o444);
+    mode(&env.state(), 0o555);
+    // The binary may be where only its owner can go.
+    let binary = env.root().join("server");
+    fs::copy(Server::Planning.path(), &binary).unwrap();
+    let mut command = env.command(binary);
+    if rustix::process::geteuid().is_root() {
+        for entry in [env.home(), env.repository()] {
+            own(&entry);
+        }
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let mut client = Client::spawn(command, Era::Legacy);
+    client.greet();
+    client
+}
+
+/// Hands a tree to `NOBODY`: git refuses a repository of somebody else.
+fn own(path: &Path) {
+    chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            own(&entry.unwrap().path());
+        }
+    }
+}
+
+#[test]
+fn a_database_that_may_only_be_read() {
+    let env = TestEnv::new();
+    drop(env.store());
+    let mut client = start_without_write_permission(&env);
+    refused(&mut client, "DATABASE_READ_ONLY");
+    fs::set_permissions(env.state(), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::set_permissions(env.database(), fs::Permissions::from_mode(0o666)).unwrap();
+    let answer = act(&mut client);
+    assert!(!answer.is_error, "{answer:?}");
+}
+
+/// The state folder is a small file system of its own, in a mount namespace that goes with the server.
+#[test]
+fn a_full_disk() {
+    let mut env = TestEnv::new();
+    let disk = env.root().join("disk");
+    fs::create_dir(&disk).unwrap();
+    env.set("CODEX_STATE_DIR", disk.join("state").to_str().unwrap());
+    let namespace = ["--user", "--map-root-user", "--mount"];
+    let possible = env
+        .command("unshare")
+        .args(namespace)
+        .args(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs"])
+        .arg(&disk)
+        .status()
+        .is_ok_and(|status| status.success());
+    if !possible {
+        eprintln!("SKIPPED: this system lets nobody mount a small file system (unshare and tmpfs)");
+        return;
+    }
+    let mut command = env.command("unshare");
+    command
+        .args(namespace)
+        .args([
+            "sh",
+            "-c",
+            r#"mount -t tmpfs -o size=1m tmpfs "$1" && exec "$2""#,
+            "sh",
+        ])
+        .arg(&disk)
+        .arg(Server::Planning.path());
+    let mut client = Client::spawn(command, Era::Legacy);
+    client.greet();
+    // The disk as the server sees it.
+    let inside = Path::new("/proc")
+        .join(client.id().to_string())
+        .join("root")
+        .join(disk.strip_prefix("/").unwrap());
+
+    let filler = inside.join("filler");
+    let _ = fs::write(&filler, vec![0; 2 << 20]);
+    refused(&mut client, "DISK_FULL");
+    fs::remove_file(&filler).unwrap();
+    assert!(!act(&mut client).is_error);
+    assert_eq!(client.read("codex://tasks").unwrap()["total"], 1);
+
+    // And again when the database is open already.
+    let _ = fs::write(&filler, vec![0; 2 << 20]);
+    let mut stored = 1;
+    let failure = loop {
+        let answer = act(&mut client);
+        if answer.is_error {
+            break answer;
+        }
+        stored += 1;
+        assert!(stored < 10_000, "the disk does not fill up");
+    };
+    assert_eq!(failure.code(), "DISK_FULL", "{failure:?}");
+    fs::remove_file(&filler).unwrap();
+    // Nothing half-written: exactly what was acknowledged is there.
+    assert_eq!(client.read("codex://tasks").unwrap()["total"], stored);
+    assert!(!act(&mut client).is_error);
+}
+
+/// What a quota or a limit on file sizes does: writes fail with something other than "disk full".
+#[test]
+fn a_limit_on_file_sizes() {
+    let env = TestEnv::new();
+    let mut command = env.command("sh");
+    // Without the trap the kernel would end the process instead of failing the write.
+    command
+        .args(["-c", r#"trap '' XFSZ; ulimit -f 8; exec "$1""#, "sh"])
+        .arg(Server::Planning.path());
+    let mut client = Client::spawn(command, Era::Legacy);
+    client.greet();
+    refused(&mut client, "DATABASE_UNAVAILABLE");
+}
+
+#[test]
+fn another_process_that_holds_the_database() {
+    let env = TestEnv::new();
+    drop(env.store());
+    let raw = rusqlite::Connection::open(env.database()).unwrap();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut client = Client::start(&env, Server::Planning, Era::Legacy);
+    let answer = act(&mut client);
+    assert_eq!(answer.code(), "DATABASE_BUSY", "{answer:?}");
+    raw.execute_batch("ROLLBACK").unwrap();
+    works(&mut client, &env);
+}

@@ -1,0 +1,17 @@
+//! The real servers, from the outside. One binary: linking is most of what a test binary costs.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, also in its helper functions"
+)]
+
+mod adoption;
+mod audit;
+mod bad_database;
+mod bad_input;
+mod examples;
+mod lifecycle;
+mod places;
+mod surface;
+mod tasks;
+mod tidy;

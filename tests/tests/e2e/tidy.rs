@@ -1,0 +1,259 @@
+//! Rules about the source itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tests::project_root;
+
+/// Files may grow to this; aim for far less.
+const MOST_LINES: usize = 500;
+/// Longer files, and why.
+const LONGER: &[(&str, &str)] = &[];
+
+const PRIMITIVES: [&str; 5] = ["store", "git", "tmux", "agent", "forge"];
+
+/// Returns our Rust files with their paths below the top.
+fn sources() -> Vec<(String, String)> {
+    let root = project_root();
+    let mut found = Vec::new();
+    for package in [
+        "cli",
+        "mcp-coding",
+        "mcp-planning",
+        "mcp-review",
+        "shared",
+        "tests",
+    ] {
+        collect(&root.join(package), &mut found);
+    }
+    assert!(found.len() > 50, "the sources were not found");
+    found
+        .into_iter()
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            let name = path.strip_prefix(&root).unwrap();
+            (name.to_str().unwrap().to_owned(), text)
+        })
+        .collect()
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with("//")
+}
+
+fn assert_none(problems: &[String]) {
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        let lines = text.lines().count();
+        let excused = LONGER.iter().any(|(longer, _)| *longer == path);
+        if lines > MOST_LINES && !excused {
+            problems.push(format!("{path} has {lines} lines"));
+        }
+        if lines <= MOST_LINES && excused {
+            problems.push(format!("{path} is short enough: take it off the list"));
+        }
+    }
+    assert_none(&problems);
+}
+
+#[test]
+fn primitives_know_neither_each_other_nor_the_workflows() {
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        let Some(below) = path.strip_prefix("shared/src/") else {
+            continue;
+        };
+        let own = below.split(['/', '.']).next().unwrap();
+        let forbidden: Vec<&str> = if PRIMITIVES.contains(&own) {
+            let others = PRIMITIVES.into_iter().filter(|other| *other != own);
+            others.chain(["workflow", "mcp", "config"]).collect()
+        } else if ["model", "process"].contains(&own) {
+            PRIMITIVES
+                .into_iter()
+                .chain(["workflow", "mcp", "config", "error"])
+                .collect()
+        } else if own == "workflow" {
+            vec!["mcp"]
+        } else {
+            continue;
+        };
+        for (number, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !is_comment(line))
+        {
+            for module in &forbidden {
+                if mentions(line, module) {
+                    problems.push(format!("{path}:{}: {own} uses {module}", number + 1));
+                }
+            }
+        }
+    }
+    assert_none(&problems);
+}
+
+/// Whether a line names a module of the crate: `crate::git`, `crate::{git, …}`.
+fn mentions(line: &str, module: &str) -> bool {
+    line.split("crate::").skip(1).any(|after| {
+        let group = after
+            .strip_prefix('{')
+            .map(|group| group.split('}').next().unwrap());
+        let named = |path: &str| {
+            path.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .next()
+                == Some(module)
+        };
+        match group {
+            Some(group) => group.split(',').any(|path| named(path.trim())),
+            None => named(after),
+        }
+    })
+}
+
+#[test]
+fn sql_is_in_the_store_alone() {
+    let keywords = [
+        "SELECT ",
+        "INSERT INTO",
+        "UPDATE ",
+        "DELETE FROM",
+        "CREATE TABLE",
+        "PRAGMA ",
+        "BEGIN IMMEDIATE",
+    ];
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        if path.starts_with("shared/src/store/") || path.starts_with("tests/") {
+            continue;
+        }
+        for (number, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !is_comment(line))
+        {
+            let quoted = line.split('"').skip(1).step_by(2);
+            if quoted.into_iter().any(|text| {
+                keywords
+                    .iter()
+                    .any(|word| text.trim_start().starts_with(word))
+            }) {
+                problems.push(format!("{path}:{}: SQL outside the store", number + 1));
+            }
+            if line.contains("rusqlite") {
+                problems.push(format!("{path}:{}: rusqlite outside the store", number + 1));
+            }
+        }
+    }
+    assert_none(&problems);
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        if path.starts_with("cli/") || path.starts_with("tests/") || path.contains("/tests/") {
+            continue;
+        }
+        for (number, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !is_comment(line))
+        {
+            if ["println!", "print!(", "dbg!("]
+                .iter()
+                .any(|print| line.contains(print))
+            {
+                problems.push(format!("{path}:{}: prints", number + 1));
+            }
+        }
+    }
+    assert_none(&problems);
+}
+
+#[test]
+fn only_config_reads_the_environment() {
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        let excused = ["shared/src/config/", "tests/", "cli/"];
+        if excused.iter().any(|start| path.starts_with(start)) || path.contains("/tests") {
+            continue;
+        }
+        let production = text.split("#[cfg(test)]").next().unwrap();
+        for (number, line) in production.lines().enumerate() {
+            if !is_comment(line)
+                && ["env::var", "env::current_dir"]
+                    .iter()
+                    .any(|read| line.contains(read))
+            {
+                problems.push(format!("{path}:{}: reads the environment", number + 1));
+            }
+        }
+    }
+    assert_none(&problems);
+}
+
+#[test]
+fn nothing_is_called_utils() {
+    let vague = ["utils", "util", "helpers", "common", "misc"];
+    let mut problems = Vec::new();
+    for (path, _) in sources() {
+        if path.split(['/', '.']).any(|part| vague.contains(&part)) {
+            problems.push(format!("{path}: name it by its subject"));
+        }
+    }
+    assert_none(&problems);
+}
+
+#[test]
+fn no_end_to_end_test_is_forgotten() {
+    let folder = project_root().join("tests/tests/e2e");
+    let main = fs::read_to_string(folder.join("main.rs")).unwrap();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.is_file() && name != "main" {
+            assert!(
+                main.contains(&format!("mod {name};")),
+                "{name} is not in main.rs"
+            );
+        }
+    }
+}
+
+/// Words of the two dialects of a lint exception: an allowance that nobody needs any more goes unseen.
+#[test]
+fn exceptions_are_expected_with_a_reason() {
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        for (number, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !is_comment(line))
+        {
+            let line = line.trim_start();
+            if line.starts_with("#[allow(") || line.starts_with("#![allow(") {
+                problems.push(format!(
+                    "{path}:{}: use #[expect(…, reason = …)]",
+                    number + 1
+                ));
+            }
+        }
+    }
+    assert_none(&problems);
+}
