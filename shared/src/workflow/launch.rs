@@ -97,7 +97,7 @@ impl Start {
             .unwrap_or(context.environment.directory());
         let head = match repository.worktree() {
             Some(worktree) => repository.head(worktree).await?,
-            None => repository.head(repository.root()).await?,
+            None => repository.main_head().await?,
         };
         let (base, revision) = match head {
             Head::Unborn(_) => {
