@@ -58,11 +58,12 @@ pub async fn launch(
     agent_files::check(context, request.kind)?;
 
     let instance = record(context, run, &repository, &start, request).await?;
-    let built = run
-        .unless_cancelled(build(context, run, &repository, &instance, &start.commit))
-        .await;
+    let built = build(context, run, &repository, &instance, &start.commit).await;
     if let Err(error) = built {
-        undo(context, &instance.id).await?;
+        if let Err(left) = undo(context, &instance.id).await {
+            tracing::warn!(instance = %instance.id, %left, "a failed launch could not be undone");
+            release(context, &instance).await?;
+        }
         return Err(error);
     }
     let id = instance.id.clone();
@@ -252,10 +253,25 @@ async fn build(
     }
     run.step("Making the worktree")?;
     record_step(context, instance, LaunchStep::Worktree).await?;
+    let cancelled = run.cancel_token().cancelled();
     repository
-        .add_worktree(&instance.worktree_path, checkout)
+        .add_worktree_until(&instance.worktree_path, checkout, cancelled)
         .await?;
-    start_agent(context, run, repository, instance, SessionStart::New).await
+    run.unless_cancelled(start_agent(
+        context,
+        run,
+        repository,
+        instance,
+        SessionStart::New,
+    ))
+    .await
+}
+
+/// Leaves what could not be undone to the next `reconcile`.
+async fn release(context: &Context, instance: &Instance) -> Result<(), Error> {
+    let id = instance.id.clone();
+    context.store.write(move |w| w.set_owner(&id, None)).await?;
+    Ok(())
 }
 
 /// Whether an agent begins or goes on.

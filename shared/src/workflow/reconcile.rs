@@ -68,7 +68,14 @@ fn diagnose(instance: &Instance, expired: bool, panes: &[PaneState]) -> Diagnosi
         return Diagnosis::UnfinishedEnd;
     }
     if instance.launch_step != LaunchStep::Ready {
-        return Diagnosis::UnfinishedLaunch;
+        // One that had lived before has a past to keep; only its new start has failed.
+        let first_start =
+            instance.status == Status::Started && instance.status_since == instance.created_at;
+        return if first_start {
+            Diagnosis::UnfinishedLaunch
+        } else {
+            Diagnosis::Over(StatusEvent::Failed, "its launcher was killed".to_owned())
+        };
     }
     if expired {
         return Diagnosis::Over(
