@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use shared::agent::{FROM_THE_PANE, Launch};
 use shared::config::Environment;
-use shared::workflow::{Context, Run, launch, reconcile};
+use shared::model::InstanceId;
+use shared::workflow::{Context, Run, launch, reconcile, resume};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{World, request};
@@ -19,6 +20,16 @@ pub(crate) fn spawn_launcher(world: &World, task: Option<&str>, hold_at: Option<
         .env("TEST_HOLD_AT", hold_at.unwrap_or_default())
         .env("TEST_HELD", world.root.join("held"));
     command.spawn().unwrap()
+}
+
+/// Starts a process of its own that resumes an instance, and waits for ever at step `hold_at`.
+pub(crate) fn spawn_resumer(world: &World, id: &InstanceId, hold_at: &str) -> Child {
+    this_binary(world, "launcher::resumes_once")
+        .env("TEST_RESUME", id.as_str())
+        .env("TEST_HOLD_AT", hold_at)
+        .env("TEST_HELD", world.root.join("held"))
+        .spawn()
+        .unwrap()
 }
 
 /// Starts a process of its own that reconciles once.
@@ -48,19 +59,36 @@ async fn context_of_this_process() -> Context {
         .unwrap()
 }
 
-#[tokio::test]
-#[ignore = "run by other tests as a process of its own"]
-async fn launches_once() {
-    let variable = |name| std::env::var(name).unwrap_or_default();
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
+/// Returns a run that waits for ever when it comes to the step that the test has named.
+fn run_that_may_hold() -> Run {
     let (hold_at, held) = (variable("TEST_HOLD_AT"), variable("TEST_HELD"));
-    let run = Run::new(CancellationToken::new(), move |step| {
+    Run::new(CancellationToken::new(), move |step| {
         if step == hold_at {
             std::fs::write(Path::new(&held), step).unwrap();
             loop {
                 std::thread::park();
             }
         }
-    });
+    })
+}
+
+#[tokio::test]
+#[ignore = "run by other tests as a process of its own"]
+async fn resumes_once() {
+    let id = variable("TEST_RESUME").parse().unwrap();
+    resume(&context_of_this_process().await, &run_that_may_hold(), &id)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+#[ignore = "run by other tests as a process of its own"]
+async fn launches_once() {
+    let run = run_that_may_hold();
     let mut request = request();
     request.task = variable("TEST_TASK").parse().ok();
     launch(&context_of_this_process().await, &run, request)

@@ -6,6 +6,7 @@ use shared::error::Code;
 use shared::model::Status;
 use shared::workflow::{Run, reconcile, resume, stop};
 
+use crate::launcher::spawn_resumer;
 use crate::support::{World, git_in, until};
 
 #[tokio::test]
@@ -61,6 +62,44 @@ async fn on_the_branch_that_was_kept() {
     assert_eq!(git_in(&resumed.worktree_path, &["rev-parse", "HEAD"]), tip);
 }
 
+/// Killed (-9) while it resumes: the row and the work stay, and it can be resumed again.
+#[tokio::test]
+async fn that_is_killed_keeps_row_and_work() {
+    let steps = [
+        "Making the worktree",
+        "Writing the agent's files",
+        "Starting the session",
+    ];
+    for hold_at in steps {
+        let world = World::new();
+        let context = world.context().await;
+        let run = Run::unattended();
+        let instance = world.launch().await;
+        let work = instance.worktree_path.join("new");
+        let worktree_stays = hold_at != "Making the worktree";
+        if worktree_stays {
+            fs::write(&work, "work").unwrap();
+        }
+        stop(&context, &run, &instance.id).await.unwrap();
+        let mut resumer = spawn_resumer(&world, &instance.id, hold_at);
+        until("the resumer waits", || world.root.join("held").exists()).await;
+        resumer.kill().unwrap();
+        resumer.wait().unwrap();
+
+        reconcile(&context).await.unwrap();
+        let row = world.instance(&instance).await;
+        assert_eq!((row.status, row.owner), (Status::Failed, None), "{hold_at}");
+        assert_eq!(work.exists(), worktree_stays, "{hold_at}");
+        let traces = world.traces();
+        assert!(traces.sessions.is_empty() && traces.agent_folders.is_empty());
+        if worktree_stays {
+            fs::remove_file(&work).unwrap();
+        }
+        let resumed = resume(&context, &run, &instance.id).await.unwrap();
+        world.assert_stands(&resumed).await;
+    }
+}
+
 /// A resume that fails ends as it began: the row and the work stay.
 #[tokio::test]
 async fn that_fails_keeps_row_and_work() {
@@ -82,4 +121,5 @@ async fn that_fails_keeps_row_and_work() {
     let row = world.instance(&instance).await;
     assert_eq!((row.status, row.owner), (Status::Failed, None));
     assert!(instance.worktree_path.join("new").exists());
+    assert!(world.sessions().contains(instance.id.as_str()), "not ours");
 }
