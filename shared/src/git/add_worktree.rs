@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use super::command::LONG_TIME;
 use super::discovery::Repository;
 use super::error::GitError;
+use super::lock::WorktreeLock;
 use super::names::{Oid, check_branch};
 use super::worktree::{remove_directory, resolved};
 
@@ -43,19 +44,40 @@ impl Repository {
         path: &Path,
         checkout: Checkout,
     ) -> Result<AddedWorktree, GitError> {
+        self.add_worktree_until(path, checkout, std::future::pending())
+            .await
+    }
+
+    /// Like [`Repository::add_worktree`], but gives up when `stop` comes, and returns when all is
+    /// removed again.
+    pub async fn add_worktree_until(
+        &self,
+        path: &Path,
+        checkout: Checkout,
+        stop: impl Future<Output = ()>,
+    ) -> Result<AddedWorktree, GitError> {
         let repository = self.clone();
         let path = path.to_owned();
         let (caller_waits, caller_left) = oneshot::channel::<()>();
-        let task = tokio::spawn(async move {
+        let mut task = tokio::spawn(async move {
             let mut addition = Addition::prepare(repository, &path, checkout).await?;
             addition.run(caller_left).await
         });
-        let outcome = task.await.map_err(|source| GitError::Task {
+        let outcome = tokio::select! {
+            biased;
+            outcome = &mut task => {
+                drop(caller_waits);
+                outcome
+            }
+            () = stop => {
+                drop(caller_waits);
+                task.await
+            }
+        };
+        outcome.map_err(|source| GitError::Task {
             operation: OPERATION,
             source,
-        })?;
-        drop(caller_waits);
-        outcome
+        })?
     }
 
     async fn start_of(&self, checkout: &Checkout) -> Result<Oid, GitError> {
@@ -159,7 +181,7 @@ impl Addition {
             lock = self.repository.lock() => lock?,
         };
         // Not cancelled half-way: it is over in milliseconds, and a whole step is easier to undo.
-        let registered = self.register().await;
+        let registered = self.register(&lock).await;
         drop(lock);
         registered?;
         let populated = tokio::select! {
@@ -180,30 +202,34 @@ impl Addition {
     }
 
     /// Makes the branch, the administrative files and the empty worktree; to be called under the lock.
-    async fn register(&self) -> Result<(), GitError> {
+    async fn register(&self, lock: &WorktreeLock) -> Result<(), GitError> {
         // Known for certain, so that undoing never deletes a branch that was there before.
         if let Checkout::NewBranch { name, .. } = &self.checkout
             && self.repository.branch_exists(name).await?
         {
             return Err(GitError::BranchExists { name: name.clone() });
         }
-        let Err(first) = self.try_register().await else {
+        let Err(first) = self.try_register(lock).await else {
             return Ok(());
         };
         if let Registration::Stale(_) = first {
             // Its directory is gone, so there is nothing in it to lose.
             self.repository.erase_worktree(&self.path).await?;
-            return self.try_register().await.map_err(Registration::into_error);
+            return self
+                .try_register(lock)
+                .await
+                .map_err(Registration::into_error);
         }
         Err(first.into_error())
     }
 
-    async fn try_register(&self) -> Result<(), Registration> {
+    async fn try_register(&self, lock: &WorktreeLock) -> Result<(), Registration> {
         let mut call = self
             .repository
             .call(OPERATION)
             .args(["--quiet", "--no-checkout"])
-            .writes();
+            .writes()
+            .holding(lock);
         call = match &self.checkout {
             Checkout::NewBranch { name, .. } => call.args(["--no-track", "-b", name]),
             Checkout::ExistingBranch { .. } => call,

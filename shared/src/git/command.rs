@@ -4,7 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
+use command_fds::CommandFdExt;
+
 use super::error::GitError;
+use super::lock::WorktreeLock;
 use super::scrub;
 use crate::model::Secret;
 use crate::process::{self, Finished, Limits, ProcessError};
@@ -87,6 +90,7 @@ impl Git {
             output: OUTPUT,
             writes: false,
             secret: None,
+            lock: None,
         }
     }
 }
@@ -121,6 +125,7 @@ pub(super) struct Call<'a> {
     output: usize,
     writes: bool,
     secret: Option<&'a Secret>,
+    lock: Option<&'a WorktreeLock>,
 }
 
 impl<'a> Call<'a> {
@@ -162,6 +167,12 @@ impl<'a> Call<'a> {
         self
     }
 
+    /// Hands the lock to git as well, so that it is held until git ends even if we are killed.
+    pub(super) fn holding(mut self, lock: &'a WorktreeLock) -> Self {
+        self.lock = Some(lock);
+        self
+    }
+
     /// Runs git to its end, whatever status it ends with.
     pub(super) async fn run(&self) -> Result<Finished, GitError> {
         let mut command = process::command(self.git.program.clone(), self.leading_args());
@@ -197,6 +208,14 @@ impl<'a> Call<'a> {
                     .map(|(name, value)| (name, value)),
             )
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(lock) = self.lock {
+            let lock = lock.share().map_err(|source| GitError::Io {
+                action: "share the lock of",
+                path: self.place.path().to_owned(),
+                source,
+            })?;
+            command.preserved_fds(vec![lock]);
+        }
         let limits = Limits {
             time: self.time,
             output: self.output,

@@ -1,9 +1,12 @@
 //! The lock around changes to a repository's worktrees and branches.
 //!
 //! Concurrent `git worktree add` commands trip over each other and leave branches behind; under
-//! this lock they do not. It is a `flock`, so it ends with the process that holds it.
+//! this lock they do not. It is a `flock`, so it ends with the process that holds it,
+//! and with the git that was handed it: one that outlives a killed launcher keeps others out until
+//! it is done.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,7 +24,14 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// Held while it lives.
 #[derive(Debug)]
 pub(super) struct WorktreeLock {
-    _file: File,
+    file: File,
+}
+
+impl WorktreeLock {
+    /// Returns a second handle, for a child to hold the lock too.
+    pub(super) fn share(&self) -> std::io::Result<OwnedFd> {
+        Ok(self.file.try_clone()?.into())
+    }
 }
 
 impl Repository {
@@ -43,7 +53,7 @@ impl Repository {
         // Asking again and again, not `File::lock` on another thread: that cannot be given up.
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(WorktreeLock { _file: file }),
+                Ok(()) => return Ok(WorktreeLock { file }),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(source)) => return Err(io_error("lock", &path, source)),
             }

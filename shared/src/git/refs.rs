@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::command::Call;
 use super::discovery::Repository;
 use super::error::GitError;
 use super::names::{
@@ -29,31 +30,38 @@ impl Head {
     }
 }
 
+async fn head<'a>(call: impl Fn(&'static str) -> Call<'a>) -> Result<Head, GitError> {
+    let branch = call("symbolic-ref")
+        .args(["--quiet", "HEAD"])
+        .answer()
+        .await?;
+    let commit = call("rev-parse")
+        .args(["--verify", "--quiet", "HEAD^{commit}"])
+        .answer()
+        .await?;
+    let branch = branch.map(|answer| {
+        let name = line(&answer);
+        name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned()
+    });
+    match (branch, commit) {
+        (Some(name), Some(_)) => Ok(Head::Branch(name)),
+        (Some(name), None) => Ok(Head::Unborn(name)),
+        (None, Some(answer)) => Ok(Head::Detached(oid(&answer)?)),
+        (None, None) => Err(GitError::RevisionNotFound {
+            revision: "HEAD".to_owned(),
+        }),
+    }
+}
+
 impl Repository {
     /// Returns what the given worktree has checked out.
     pub async fn head(&self, worktree: &Path) -> Result<Head, GitError> {
-        let branch = self
-            .call_in(worktree, "symbolic-ref")
-            .args(["--quiet", "HEAD"])
-            .answer()
-            .await?;
-        let commit = self
-            .call_in(worktree, "rev-parse")
-            .args(["--verify", "--quiet", "HEAD^{commit}"])
-            .answer()
-            .await?;
-        let branch = branch.map(|answer| {
-            let name = line(&answer);
-            name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned()
-        });
-        match (branch, commit) {
-            (Some(name), Some(_)) => Ok(Head::Branch(name)),
-            (Some(name), None) => Ok(Head::Unborn(name)),
-            (None, Some(answer)) => Ok(Head::Detached(oid(&answer)?)),
-            (None, None) => Err(GitError::RevisionNotFound {
-                revision: "HEAD".to_owned(),
-            }),
-        }
+        head(|operation| self.call_in(worktree, operation)).await
+    }
+
+    /// Returns what the main worktree has checked out; in a bare repository, what a clone would get.
+    pub async fn main_head(&self) -> Result<Head, GitError> {
+        head(|operation| self.call(operation)).await
     }
 
     /// Returns the commit that the given worktree stands on.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::discovery::{Repository, path_of};
+use super::discovery::{Repository, path_of, path_of_line};
 use super::error::GitError;
 use super::names::Oid;
 
@@ -43,6 +43,15 @@ impl Repository {
             .success()
             .await?;
         parse_worktrees(&finished.stdout, b'\n')
+    }
+
+    /// Tells whether the files of a linked worktree were never all written: git writes the index last.
+    pub fn checkout_is_unfinished(&self, path: &Path) -> bool {
+        let link = std::fs::read(path.join(".git")).unwrap_or_default();
+        link.strip_prefix(b"gitdir: ").is_some_and(|git_dir| {
+            let git_dir = path.join(path_of_line(git_dir));
+            git_dir.is_dir() && !git_dir.join("index").exists()
+        })
     }
 
     /// Removes a linked worktree; one that is gone already is fine.
@@ -112,8 +121,9 @@ impl Repository {
 
 /// Removes a directory tree; one that is gone already is fine.
 pub(super) async fn remove_directory(path: &Path) -> Result<(), GitError> {
-    // A process that is just being ended may still write a file into it.
-    const ATTEMPTS: u32 = 5;
+    // A git that is just being ended, or has lost its launcher, may still write files into it. Once
+    // the directory is gone it can't.
+    const ATTEMPTS: u32 = 100;
     let mut attempt = 1;
     loop {
         match tokio::fs::remove_dir_all(path).await {

@@ -1,5 +1,6 @@
 //! The files an agent is started with, and Claude Code's trust in its worktree.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::Context;
@@ -139,7 +140,9 @@ pub(super) fn remove(context: &Context, id: &InstanceId) -> Result<(), Error> {
     let folder = context.agent_folder(id);
     match std::fs::remove_dir_all(&folder) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(())
+        }
         Err(source) => Err(agent::AgentError::Write {
             path: folder,
             source,

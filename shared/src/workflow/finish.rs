@@ -10,7 +10,7 @@ use crate::config::Cleanup;
 use crate::error::Error;
 use crate::git::{GitError, Repository, UnsavedWork};
 use crate::model::{
-    Instance, InstanceId, InstanceKind, Origin, StatusChange, StatusEvent, TaskStatus,
+    Instance, InstanceId, InstanceKind, LaunchStep, Origin, StatusChange, StatusEvent, TaskStatus,
 };
 use crate::process;
 
@@ -119,6 +119,7 @@ pub(super) async fn end(
             if note.is_some() {
                 w.set_note(&wanted, note.as_deref())?;
             }
+            w.set_launch_step(&wanted, LaunchStep::Ready)?;
             w.set_owner(&wanted, None)?;
             w.instance(&wanted)
         })
@@ -138,20 +139,19 @@ pub(super) async fn put_away(
     Ok(kept)
 }
 
-/// Kills the session, and whatever of it ignores that.
+/// Kills the session, and whatever of it ignores that. One of that name that is not ours stays.
 pub(super) async fn end_session(context: &Context, instance: &Instance) -> Result<(), Error> {
     let Ok(name) = session_name(instance) else {
         return Ok(());
     };
     let panes = context.tmux.list().await?;
-    let pids: Vec<u32> = panes
-        .iter()
-        .filter(|pane| pane.session == name)
-        .map(|pane| pane.pid)
-        .collect();
+    let panes: Vec<_> = panes.iter().filter(|pane| pane.session == name).collect();
+    if !panes.iter().any(|pane| pane.is_agent) {
+        return Ok(());
+    }
     context.tmux.kill(&name).await?;
-    for pid in pids {
-        process::end_group(pid, GRACE).await;
+    for pane in panes {
+        process::end_group(pane.pid, GRACE).await;
     }
     Ok(())
 }
@@ -169,28 +169,30 @@ pub(super) async fn keep_or_remove_worktree(
     };
     let path = &instance.worktree_path;
     let branch = instance.branch_name.as_deref();
-    if path.exists() {
-        let unsaved = match repository.unsaved_work(path, branch).await {
-            Ok(unsaved) => unsaved,
-            // A half-made worktree: the folder is there, git does not know it yet.
-            Err(_) if is_empty(path) => UnsavedWork {
-                uncommitted: 0,
-                entries: Vec::new(),
-                untracked_left_out: false,
-                commits: 0,
-                newest_commits: Vec::new(),
-                operation: None,
-            },
+    // Only an empty folder goes by this: git had not begun to fill it.
+    let _ = std::fs::remove_dir(path);
+    // No agent was ever in a worktree whose checkout did not end.
+    let half_made =
+        instance.launch_step == LaunchStep::Worktree && repository.checkout_is_unfinished(path);
+    if path.exists() && !half_made {
+        match repository.unsaved_work(path, branch).await {
+            Ok(unsaved) if unsaved.is_nothing() => {}
+            Ok(unsaved) => return Ok(Some(describe(&unsaved, instance))),
+            // Removed by somebody else in the meantime.
+            Err(_) if !path.exists() => {}
             Err(error) => {
-                return Ok(Some(format!("kept, because git can't tell: {error}")));
+                let path = path.display();
+                return Ok(Some(format!(
+                    "kept {path}, because git can't tell: {error}"
+                )));
             }
-        };
-        if !unsaved.is_nothing() {
-            return Ok(Some(describe(&unsaved, instance)));
         }
-        repository.remove_worktree(path, true).await?;
-    } else {
-        repository.prune_worktrees().await?;
+    }
+    match repository.remove_worktree(path, true).await {
+        Ok(()) => {}
+        // A person wants it to stay.
+        Err(error @ GitError::WorktreeLocked { .. }) => return Ok(Some(format!("kept: {error}"))),
+        Err(error) => return Err(error.into()),
     }
     if let Some(branch) = branch
         && let Some(kept) = remove_branch(&repository, branch).await?
@@ -239,10 +241,6 @@ fn describe(unsaved: &UnsavedWork, instance: &Instance) -> String {
         parts.join(" and "),
         instance.worktree_path.display()
     )
-}
-
-fn is_empty(path: &Path) -> bool {
-    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Removes the folders above a worktree that held nothing else; ones in use refuse by themselves.

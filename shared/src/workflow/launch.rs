@@ -58,17 +58,12 @@ pub async fn launch(
     agent_files::check(context, request.kind)?;
 
     let instance = record(context, run, &repository, &start, request).await?;
-    let built = run
-        .unless_cancelled(build(
-            context,
-            run,
-            &repository,
-            &instance,
-            &Briefing::default(),
-        ))
-        .await;
+    let built = build(context, run, &repository, &instance, &Briefing::default()).await;
     if let Err(error) = built {
-        undo(context, &instance.id).await?;
+        if let Err(left) = undo(context, &instance.id).await {
+            tracing::warn!(instance = %instance.id, %left, "a failed launch could not be undone");
+            release(context, &instance).await?;
+        }
         return Err(error);
     }
     let id = instance.id.clone();
@@ -103,7 +98,7 @@ impl Start {
             .unwrap_or(context.environment.directory());
         let head = match repository.worktree() {
             Some(worktree) => repository.head(worktree).await?,
-            None => repository.head(repository.root()).await?,
+            None => repository.main_head().await?,
         };
         let (base, revision) = match head {
             Head::Unborn(_) => {
@@ -259,18 +254,26 @@ pub(super) async fn build(
     }
     run.step("Making the worktree")?;
     record_step(context, instance, LaunchStep::Worktree).await?;
+    let cancelled = run.cancel_token().cancelled();
     repository
-        .add_worktree(&instance.worktree_path, checkout)
+        .add_worktree_until(&instance.worktree_path, checkout, cancelled)
         .await?;
-    start_agent(
+    run.unless_cancelled(start_agent(
         context,
         run,
         repository,
         instance,
         SessionStart::New,
         briefing,
-    )
+    ))
     .await
+}
+
+/// Leaves what could not be undone to the next `reconcile`.
+async fn release(context: &Context, instance: &Instance) -> Result<(), Error> {
+    let id = instance.id.clone();
+    context.store.write(move |w| w.set_owner(&id, None)).await?;
+    Ok(())
 }
 
 /// Whether an agent begins or goes on.

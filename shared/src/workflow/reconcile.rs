@@ -72,7 +72,14 @@ fn diagnose(instance: &Instance, expired: bool, panes: &[PaneState]) -> Diagnosi
         return Diagnosis::UnfinishedEnd;
     }
     if instance.launch_step != LaunchStep::Ready {
-        return Diagnosis::UnfinishedLaunch;
+        // One that had lived before has a past to keep; only its new start has failed.
+        let first_start =
+            instance.status == Status::Started && instance.status_since == instance.created_at;
+        return if first_start {
+            Diagnosis::UnfinishedLaunch
+        } else {
+            Diagnosis::Over(StatusEvent::Failed, "its launcher was killed".to_owned())
+        };
     }
     if expired {
         return match instance.kind {
@@ -114,21 +121,27 @@ fn diagnose(instance: &Instance, expired: bool, panes: &[PaneState]) -> Diagnosi
     Diagnosis::Over(event, reason)
 }
 
-/// Takes the instance over, unless another living process has.
+/// Takes the instance over, unless it was touched since it was looked at.
+///
+/// A launcher may have finished in the meantime, and then gone: what looked unfinished is whole.
 async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
-    let (id, me) = (instance.id.clone(), process::this_process());
+    let (seen, me) = (instance.clone(), process::this_process());
     let claimed = context
         .store
         .write(move |w| {
-            if !w.instance_exists(&id)? {
+            if !w.instance_exists(&seen.id)? {
                 return Ok(false);
             }
-            let owner = w.instance(&id)?.owner;
-            let taken = owner.is_some_and(|owner| owner != me && process::is_alive(&owner));
-            if !taken {
-                w.set_owner(&id, Some(&me))?;
+            let now = w.instance(&seen.id)?;
+            let untouched = now.owner == seen.owner
+                && now.launch_step == seen.launch_step
+                && now.status == seen.status
+                && now.status_since == seen.status_since
+                && now.created_at == seen.created_at;
+            if untouched {
+                w.set_owner(&seen.id, Some(&me))?;
             }
-            Ok(!taken)
+            Ok(untouched)
         })
         .await?;
     Ok(claimed)

@@ -71,9 +71,7 @@ pub async fn request_review(
         description: description.to_owned(),
     };
     let reviewer = open_round(context, run, new, review).await?;
-    let built = run
-        .unless_cancelled(build(context, run, &repository, &reviewer, &briefing))
-        .await;
+    let built = build(context, run, &repository, &reviewer, &briefing).await;
     if let Err(error) = built {
         take_back(context, run, &coder.id, &reviewer.id).await?;
         return Err(error);

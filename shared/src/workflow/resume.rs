@@ -35,9 +35,7 @@ pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Ins
         })
         .await?;
     run.changed(change);
-    let started = run
-        .unless_cancelled(restart(context, run, &repository, &instance))
-        .await;
+    let started = restart(context, run, &repository, &instance).await;
     let wanted = id.clone();
     if let Err(error) = started {
         give_up(context, &instance).await?;
@@ -86,8 +84,9 @@ async fn restart(
         };
         run.step("Making the worktree")?;
         record_step(context, instance, LaunchStep::Worktree).await?;
+        let cancelled = run.cancel_token().cancelled();
         repository
-            .add_worktree(&instance.worktree_path, checkout)
+            .add_worktree_until(&instance.worktree_path, checkout, cancelled)
             .await?;
     }
     // A transcript is what Claude Code resumes from; without one it begins anew, with its task.
@@ -96,24 +95,19 @@ async fn restart(
     } else {
         SessionStart::New
     };
-    start_agent(
+    run.unless_cancelled(start_agent(
         context,
         run,
         repository,
         instance,
         how,
         &Briefing::default(),
-    )
+    ))
     .await
 }
 
 /// Ends what was begun; unlike after a failed launch, the row and unsaved work stay.
 async fn give_up(context: &Context, instance: &Instance) -> Result<(), Error> {
-    let id = instance.id.clone();
-    context
-        .store
-        .write(move |w| w.set_launch_step(&id, LaunchStep::Ready))
-        .await?;
     super::finish::fail(
         context,
         &instance.id,

@@ -24,7 +24,12 @@ pub(super) async fn undo(context: &Context, id: &InstanceId) -> Result<(), Error
             agent_files::forget_trust(context, &instance).await?;
             agent_files::remove(context, id)?;
             record_step(context, &instance, LaunchStep::Worktree).await?;
-            keep_or_remove_worktree(context, &instance).await?
+            let kept = keep_or_remove_worktree(context, &instance).await?;
+            if instance.launch_step == LaunchStep::Session {
+                // A tmux that outlived a killed launcher may have made it only now.
+                end_session(context, &instance).await?;
+            }
+            kept
         }
     };
     forget(context, instance, kept).await

@@ -1,0 +1,171 @@
+//! Launchers that are killed (-9): one `reconcile` later all is as before, or the agent stands.
+
+use std::fs;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use shared::model::{LaunchStep, Status, TaskStatus};
+use shared::workflow::{Run, reconcile, stop};
+
+use crate::launcher::spawn_launcher;
+use crate::support::{World, git_in, until};
+
+fn kill(mut launcher: Child) {
+    // SIGKILL; the launcher has no chance to tidy up.
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+}
+
+fn step_of_the_only_row(world: &World) -> LaunchStep {
+    let step: String = world
+        .database()
+        .query_row("SELECT launch_step FROM instances", [], |row| row.get(0))
+        .unwrap();
+    step.parse().unwrap()
+}
+
+/// Kills a launcher that has come to `hold_at`, reconciles, and expects nothing left.
+async fn killed_at(hold_at: &str, step: LaunchStep) {
+    let world = World::new();
+    let task = world.task().await;
+    let before = world.traces();
+    let launcher = spawn_launcher(&world, Some(task.as_str()), Some(hold_at));
+    until("the launcher waits", || world.root.join("held").exists()).await;
+    kill(launcher);
+    assert_eq!(step_of_the_only_row(&world), step);
+    assert_eq!(world.task_status(&task).await, TaskStatus::InProgress);
+
+    reconcile(&world.context().await).await.unwrap();
+    assert_eq!(world.traces(), before);
+    assert_eq!(world.task_status(&task).await, TaskStatus::Open);
+    world.assert_stands(&world.launch().await).await;
+}
+
+#[tokio::test]
+async fn after_the_row() {
+    killed_at("Making the worktree", LaunchStep::Row).await;
+}
+
+#[tokio::test]
+async fn after_the_worktree() {
+    killed_at("Writing the agent's files", LaunchStep::Worktree).await;
+}
+
+#[tokio::test]
+async fn after_the_files() {
+    killed_at("Starting the session", LaunchStep::Files).await;
+}
+
+/// A tmux that makes the session and then never answers, so that the launcher is killed just there.
+fn silent_tmux(world: &World) {
+    let script = format!(
+        "#!/bin/sh\nPATH=\"${{PATH#*:}}\"\ncase \"$*\" in\n*new-session*)\n  echo $$ >> '{0}/pids'\n  tmux \"$@\" >/dev/null; touch '{0}/held'; exec sleep 1000;;\n*) exec tmux \"$@\";;\nesac\n",
+        world.root.display()
+    );
+    world.program("tmux", &script);
+}
+
+#[tokio::test]
+async fn after_the_session() {
+    let world = World::new();
+    let task = world.task().await;
+    let before = world.traces();
+    silent_tmux(&world);
+    let launcher = spawn_launcher(&world, Some(task.as_str()), None);
+    until("the session stands", || world.root.join("held").exists()).await;
+    kill(launcher);
+    assert_eq!(step_of_the_only_row(&world), LaunchStep::Session);
+    assert_eq!(world.sessions().len(), 1);
+    fs::remove_file(world.bin().join("tmux")).unwrap();
+
+    reconcile(&world.context().await).await.unwrap();
+    assert_eq!(world.traces(), before);
+    assert_eq!(world.task_status(&task).await, TaskStatus::Open);
+}
+
+/// An agent that had begun to work when its launcher died keeps its work, and a row that says where.
+#[tokio::test]
+async fn after_the_session_with_work_begun() {
+    let world = World::new();
+    world.program("agent", "#!/bin/sh\necho work > begun\nexec sleep 1000\n");
+    world.context().await;
+    silent_tmux(&world);
+    let launcher = spawn_launcher(&world, None, None);
+    let worktree = world.repository.parent().unwrap();
+    let worktree = worktree.join(".codex-worktrees/repo/work-fix-it-a1");
+    until("the agent works", || worktree.join("begun").exists()).await;
+    until("the session stands", || world.root.join("held").exists()).await;
+    kill(launcher);
+    fs::remove_file(world.bin().join("tmux")).unwrap();
+
+    let context = world.context().await;
+    reconcile(&context).await.unwrap();
+    reconcile(&context).await.unwrap();
+    assert!(worktree.join("begun").exists());
+    assert!(world.sessions().is_empty());
+    let rows = context.store.read(|r| r.instances(false)).await.unwrap();
+    assert_eq!((rows.len(), rows[0].status), (1, Status::Failed));
+    let note = rows[0].note.clone().unwrap();
+    assert!(note.contains(worktree.to_str().unwrap()), "{note}");
+}
+
+/// Killed while git writes files: git itself lives on for a while, which must not matter.
+#[tokio::test]
+async fn in_the_middle_of_the_checkout() {
+    let world = World::new();
+    fs::write(world.repository.join(".gitattributes"), "z* filter=slow\n").unwrap();
+    fs::write(world.repository.join("zzz"), "last\n").unwrap();
+    world.git(&["add", "."]);
+    world.git(&["commit", "--quiet", "-m", "filtered"]);
+    let slow = format!("touch '{}/held'; sleep 1; cat", world.root.display());
+    world.git(&["config", "filter.slow.smudge", &slow]);
+    let task = world.task().await;
+    let before = world.traces();
+    let launcher = spawn_launcher(&world, Some(task.as_str()), None);
+    until("the checkout runs", || world.root.join("held").exists()).await;
+    kill(launcher);
+    assert_eq!(step_of_the_only_row(&world), LaunchStep::Worktree);
+
+    reconcile(&world.context().await).await.unwrap();
+    assert_eq!(world.traces(), before);
+    assert_eq!(world.task_status(&task).await, TaskStatus::Open);
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(
+        world.traces(),
+        before,
+        "the orphaned git made something again"
+    );
+}
+
+#[tokio::test]
+async fn at_thirty_moments() {
+    let world = World::new();
+    let context = world.context().await;
+    let mut before = world.traces();
+    let start = Instant::now();
+    assert!(spawn_launcher(&world, None, None).wait().unwrap().success());
+    let whole = start.elapsed();
+    let run = Run::unattended();
+    let first = context.store.read(|r| r.instances(true)).await.unwrap();
+    stop(&context, &run, &first[0].id).await.unwrap();
+    before.rows = world.traces().rows;
+
+    let mut undone = 0;
+    for part in 0..30 {
+        let jitter = u32::from(uuid::Uuid::new_v4().as_bytes()[0]) * 4;
+        let launcher = spawn_launcher(&world, None, None);
+        tokio::time::sleep(whole * (part * 1000 + jitter) / 29_000).await;
+        kill(launcher);
+        reconcile(&context).await.unwrap();
+        let live = context.store.read(|r| r.instances(true)).await.unwrap();
+        for instance in &live {
+            world.assert_stands(instance).await;
+            stop(&context, &run, &instance.id).await.unwrap();
+            before.rows.insert(instance.id.to_string());
+        }
+        undone += u32::from(live.is_empty());
+        assert_eq!(world.traces(), before, "killed at moment {part} of 30");
+    }
+    assert!(undone > 0, "no kill came in time");
+    git_in(&world.repository, &["fsck", "--connectivity-only"]);
+}

@@ -1,0 +1,120 @@
+//! What other processes of a test do: the test binary runs itself again with one of these.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use shared::agent::{FROM_THE_PANE, Launch};
+use shared::config::Environment;
+use shared::model::InstanceId;
+use shared::workflow::{Context, Run, launch, reconcile, resume};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{World, request};
+
+/// Starts a process of its own that launches once, and waits for ever when it comes to step `hold_at`.
+pub(crate) fn spawn_launcher(world: &World, task: Option<&str>, hold_at: Option<&str>) -> Child {
+    let mut command = this_binary(world, "launcher::launches_once");
+    command
+        .env("TEST_TASK", task.unwrap_or_default())
+        .env("TEST_HOLD_AT", hold_at.unwrap_or_default())
+        .env("TEST_HELD", world.root.join("held"));
+    command.spawn().unwrap()
+}
+
+/// Starts a process of its own that resumes an instance, and waits for ever at step `hold_at`.
+pub(crate) fn spawn_resumer(world: &World, id: &InstanceId, hold_at: &str) -> Child {
+    this_binary(world, "launcher::resumes_once")
+        .env("TEST_RESUME", id.as_str())
+        .env("TEST_HOLD_AT", hold_at)
+        .env("TEST_HELD", world.root.join("held"))
+        .spawn()
+        .unwrap()
+}
+
+/// Starts a process of its own that reconciles once.
+pub(crate) fn spawn_reconciler(world: &World) -> Child {
+    this_binary(world, "launcher::reconciles_once")
+        .spawn()
+        .unwrap()
+}
+
+fn this_binary(world: &World, entry: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", entry, "--ignored", "--nocapture"])
+        .env_clear()
+        .envs(&world.variables)
+        .current_dir(&world.repository)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+async fn context_of_this_process() -> Context {
+    let directory = std::env::current_dir().unwrap();
+    Context::open(Environment::new(std::env::vars().collect(), directory), &[])
+        .await
+        .unwrap()
+}
+
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
+/// Returns a run that waits for ever when it comes to the step that the test has named.
+fn run_that_may_hold() -> Run {
+    let (hold_at, held) = (variable("TEST_HOLD_AT"), variable("TEST_HELD"));
+    Run::new(CancellationToken::new(), move |step| {
+        if step == hold_at {
+            std::fs::write(Path::new(&held), step).unwrap();
+            loop {
+                std::thread::park();
+            }
+        }
+    })
+}
+
+#[tokio::test]
+#[ignore = "run by other tests as a process of its own"]
+async fn resumes_once() {
+    let id = variable("TEST_RESUME").parse().unwrap();
+    resume(&context_of_this_process().await, &run_that_may_hold(), &id)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+#[ignore = "run by other tests as a process of its own"]
+async fn launches_once() {
+    let run = run_that_may_hold();
+    let mut request = request();
+    request.task = variable("TEST_TASK").parse().ok();
+    launch(&context_of_this_process().await, &run, request)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+#[ignore = "run by other tests as a process of its own"]
+async fn reconciles_once() {
+    reconcile(&context_of_this_process().await).await.unwrap();
+}
+
+/// What `claude-codex exec-agent FILE` does.
+#[test]
+#[ignore = "run by tmux as the agent's process"]
+fn executes_an_agent() {
+    let file = std::env::var_os("LAUNCH_FILE").unwrap();
+    let launch: Launch = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let from_the_pane = std::env::vars().filter(|(name, _)| FROM_THE_PANE.contains(&name.as_str()));
+    let error = Command::new(&launch.argv[0])
+        .args(&launch.argv[1..])
+        .env_clear()
+        .envs(from_the_pane)
+        .envs(&launch.environment)
+        .current_dir(&launch.directory)
+        .exec();
+    panic!("{error}");
+}

@@ -1,0 +1,176 @@
+//! Making rows and world agree when agents, servers and processes go away by themselves.
+
+use std::fs;
+
+use shared::model::{InstanceKind, Status, TaskStatus};
+use shared::workflow::{Activity, Run, adopt, board, launch, reconcile};
+
+use crate::launcher::{spawn_launcher, spawn_reconciler};
+use crate::support::{World, request, until};
+
+#[tokio::test]
+async fn the_tmux_server_is_killed_under_running_agents() {
+    let world = World::new();
+    let context = world.context().await;
+    let task = world.task().await;
+    let mut with_task = request();
+    with_task.task = Some(task.clone());
+    let run = Run::unattended();
+    let idle = launch(&context, &run, with_task).await.unwrap();
+    let dirty = world.launch().await;
+    fs::write(dirty.worktree_path.join("new"), "work").unwrap();
+    assert!(world.tmux(&["kill-server"]).status.success());
+    until("tmux has gone", || world.sessions().is_empty()).await;
+
+    let changes = reconcile(&context).await.unwrap();
+    assert_eq!(changes.len(), 2, "{changes:?}");
+    let (idle, dirty) = (world.instance(&idle).await, world.instance(&dirty).await);
+    assert_eq!(
+        (idle.status, dirty.status),
+        (Status::Failed, Status::Failed)
+    );
+    assert!(!idle.worktree_path.exists());
+    assert!(dirty.worktree_path.join("new").exists());
+    let note = dirty.note.unwrap();
+    assert!(
+        note.contains(dirty.worktree_path.to_str().unwrap()),
+        "{note}"
+    );
+    let traces = world.traces();
+    assert_eq!(traces.branches.len(), 2, "{traces:?}");
+    assert!(traces.agent_folders.is_empty());
+    assert_eq!(world.task_status(&task).await, TaskStatus::Open);
+    assert_eq!(reconcile(&context).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn an_agent_that_exits_is_noticed() {
+    let world = World::new();
+    let context = world.context().await;
+    for (script, status) in [("exit 0", Status::Terminated), ("exit 3", Status::Failed)] {
+        world.program("agent", &format!("#!/bin/sh\n{script}\n"));
+        let instance = world.launch().await;
+        let mut activity = Activity::Unknown;
+        while activity != Activity::Gone {
+            activity = board(&context, false).await.unwrap().remove(0).activity;
+        }
+        reconcile(&context).await.unwrap();
+        let instance = world.instance(&instance).await;
+        assert_eq!(instance.status, status, "{instance:?}");
+        assert!(!instance.worktree_path.exists());
+        assert!(world.sessions().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn its_time_is_up() {
+    let world = World::new();
+    let context = world.context().await;
+    let instance = world.launch().await;
+    let age = |hours: u32| {
+        let sql = format!(
+            "UPDATE instances SET created_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{hours} hours')"
+        );
+        world.database().execute(&sql, []).unwrap();
+    };
+    age(23);
+    assert_eq!(reconcile(&context).await.unwrap(), []);
+    world.assert_stands(&instance).await;
+    age(25);
+    reconcile(&context).await.unwrap();
+    let instance = world.instance(&instance).await;
+    assert_eq!(instance.status, Status::Terminated);
+    assert!(instance.note.unwrap().contains("executionTimeoutHours"));
+    assert!(world.sessions().is_empty() && !instance.worktree_path.exists());
+}
+
+#[tokio::test]
+async fn five_processes_and_five_tasks_reconcile_at_once() {
+    let world = World::new();
+    let context = world.context().await;
+    let before = world.traces();
+    for _ in 0..4 {
+        world.launch().await;
+    }
+    world.tmux(&["kill-server"]);
+    until("tmux has gone", || world.sessions().is_empty()).await;
+    let processes: Vec<_> = (0..5).map(|_| spawn_reconciler(&world)).collect();
+    let tasks: Vec<_> = (0..5)
+        .map(|_| {
+            let context = context.clone();
+            tokio::spawn(async move { reconcile(&context).await })
+        })
+        .collect();
+    let mut changes = 0;
+    for task in tasks {
+        changes += task.await.unwrap().unwrap().len();
+    }
+    for mut process in processes {
+        assert!(process.wait().unwrap().success());
+    }
+    assert!(changes <= 4, "{changes}");
+    let rows = context.store.read(|r| r.instances(false)).await.unwrap();
+    for row in &rows {
+        assert_eq!((row.status, &row.owner), (Status::Failed, &None), "{row:?}");
+    }
+    let mut after = world.traces();
+    after.rows.clear();
+    assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn a_living_launcher_is_not_disturbed() {
+    let world = World::new();
+    let context = world.context().await;
+    let mut launcher = spawn_launcher(&world, None, Some("Starting the session"));
+    until("the launcher waits", || world.root.join("held").exists()).await;
+    let before = world.traces();
+    assert_eq!(before.rows.len(), 1);
+    assert_eq!(reconcile(&context).await.unwrap(), []);
+    assert_eq!(world.traces(), before);
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+}
+
+#[tokio::test]
+async fn nothing_disturbs_launches_under_a_storm_of_reconciles() {
+    let world = World::new();
+    let context = world.context().await;
+    let mut launchers: Vec<_> = (0..3).map(|_| spawn_launcher(&world, None, None)).collect();
+    while launchers
+        .iter_mut()
+        .any(|launcher| launcher.try_wait().unwrap().is_none())
+    {
+        assert_eq!(reconcile(&context).await.unwrap(), []);
+    }
+    let rows = context.store.read(|r| r.instances(true)).await.unwrap();
+    assert_eq!(rows.len(), 3);
+    for row in &rows {
+        world.assert_stands(row).await;
+    }
+}
+
+#[tokio::test]
+async fn adopted_instances_are_never_killed() {
+    let world = World::new();
+    let context = world.context().await;
+    let run = Run::unattended();
+    // A person's own session, which happens to be called like the instance.
+    let id = adopt(&context, &run, InstanceKind::Coding).await.unwrap();
+    world.tmux(&["new-session", "-d", "-s", id.as_str(), "sleep 1000"]);
+    fs::write(world.repository.join("mine"), "x").unwrap();
+    assert_eq!(reconcile(&context).await.unwrap(), []);
+    world
+        .database()
+        .execute(
+            "UPDATE instances SET created_at = '2020-01-01T00:00:00.000Z'",
+            [],
+        )
+        .unwrap();
+    reconcile(&context).await.unwrap();
+    let stopped = shared::workflow::stop(&context, &run, &id).await.unwrap();
+    assert_eq!(stopped.instance.status, Status::Terminated);
+    assert!(world.sessions().contains(id.as_str()));
+    assert!(world.repository.join("mine").exists());
+    assert_eq!(world.git(&["branch", "--show-current"]).trim(), "main");
+}

@@ -1,0 +1,125 @@
+//! Bringing ended agents back.
+
+use std::fs;
+
+use shared::error::Code;
+use shared::model::Status;
+use shared::workflow::{Run, reconcile, resume, stop};
+
+use crate::launcher::spawn_resumer;
+use crate::support::{World, git_in, until};
+
+#[tokio::test]
+async fn after_a_failure_in_the_same_worktree() {
+    let world = World::new();
+    let context = world.context().await;
+    let instance = world.launch().await;
+    fs::write(instance.worktree_path.join("new"), "work").unwrap();
+    world.tmux(&["kill-server"]);
+    until("tmux has gone", || world.sessions().is_empty()).await;
+    reconcile(&context).await.unwrap();
+    assert_eq!(world.instance(&instance).await.status, Status::Failed);
+
+    let run = Run::unattended();
+    let resumed = resume(&context, &run, &instance.id).await.unwrap();
+    assert_eq!((resumed.status, &resumed.note), (Status::Started, &None));
+    assert!(resumed.worktree_path.join("new").exists());
+    fs::remove_file(resumed.worktree_path.join("new")).unwrap();
+    world.assert_stands(&resumed).await;
+    let again = resume(&context, &run, &instance.id).await.unwrap_err();
+    assert_eq!(again.code, Code::IllegalState);
+    world.assert_stands(&resumed).await;
+}
+
+#[tokio::test]
+async fn after_its_worktree_was_removed() {
+    let world = World::new();
+    let context = world.context().await;
+    let run = Run::unattended();
+    let instance = world.launch().await;
+    stop(&context, &run, &instance.id).await.unwrap();
+    assert!(!instance.worktree_path.exists());
+    let resumed = resume(&context, &run, &instance.id).await.unwrap();
+    world.assert_stands(&resumed).await;
+    assert_eq!(resumed.id, instance.id);
+}
+
+/// Its branch was kept for the commits on it, so it goes on there.
+#[tokio::test]
+async fn on_the_branch_that_was_kept() {
+    let world = World::new();
+    let context = world.context().await;
+    let run = Run::unattended();
+    let instance = world.launch().await;
+    let commit = ["commit", "--quiet", "--allow-empty", "-m", "work"];
+    git_in(&instance.worktree_path, &commit);
+    let tip = git_in(&instance.worktree_path, &["rev-parse", "HEAD"]);
+    stop(&context, &run, &instance.id).await.unwrap();
+    let path = instance.worktree_path.to_str().unwrap();
+    world.git(&["worktree", "remove", "--force", path]);
+    let resumed = resume(&context, &run, &instance.id).await.unwrap();
+    world.assert_stands(&resumed).await;
+    assert_eq!(git_in(&resumed.worktree_path, &["rev-parse", "HEAD"]), tip);
+}
+
+/// Killed (-9) while it resumes: the row and the work stay, and it can be resumed again.
+#[tokio::test]
+async fn that_is_killed_keeps_row_and_work() {
+    let steps = [
+        "Making the worktree",
+        "Writing the agent's files",
+        "Starting the session",
+    ];
+    for hold_at in steps {
+        let world = World::new();
+        let context = world.context().await;
+        let run = Run::unattended();
+        let instance = world.launch().await;
+        let work = instance.worktree_path.join("new");
+        let worktree_stays = hold_at != "Making the worktree";
+        if worktree_stays {
+            fs::write(&work, "work").unwrap();
+        }
+        stop(&context, &run, &instance.id).await.unwrap();
+        let mut resumer = spawn_resumer(&world, &instance.id, hold_at);
+        until("the resumer waits", || world.root.join("held").exists()).await;
+        resumer.kill().unwrap();
+        resumer.wait().unwrap();
+
+        reconcile(&context).await.unwrap();
+        let row = world.instance(&instance).await;
+        assert_eq!((row.status, row.owner), (Status::Failed, None), "{hold_at}");
+        assert_eq!(work.exists(), worktree_stays, "{hold_at}");
+        let traces = world.traces();
+        assert!(traces.sessions.is_empty() && traces.agent_folders.is_empty());
+        if worktree_stays {
+            fs::remove_file(&work).unwrap();
+        }
+        let resumed = resume(&context, &run, &instance.id).await.unwrap();
+        world.assert_stands(&resumed).await;
+    }
+}
+
+/// A resume that fails ends as it began: the row and the work stay.
+#[tokio::test]
+async fn that_fails_keeps_row_and_work() {
+    let world = World::new();
+    let context = world.context().await;
+    let run = Run::unattended();
+    let instance = world.launch().await;
+    fs::write(instance.worktree_path.join("new"), "work").unwrap();
+    stop(&context, &run, &instance.id).await.unwrap();
+    world.tmux(&[
+        "new-session",
+        "-d",
+        "-s",
+        instance.id.as_str(),
+        "sleep 1000",
+    ]);
+    let error = resume(&context, &run, &instance.id).await.unwrap_err();
+    assert_eq!(error.code, Code::TmuxFailed, "{error}");
+    let row = world.instance(&instance).await;
+    assert_eq!((row.status, row.owner), (Status::Failed, None));
+    assert!(instance.worktree_path.join("new").exists());
+    assert!(world.sessions().contains(instance.id.as_str()), "not ours");
+}
