@@ -67,7 +67,9 @@ fn unusable(path: &Path, problem: &str) -> Error {
 
 /// Returns what the file indents with, by its first indented line.
 fn indentation(text: &str) -> String {
-    let indented = text.lines().find(|line| line.starts_with([' ', '\t']));
+    let indented = text
+        .lines()
+        .find(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());
     match indented {
         Some(line) => line
             .chars()
