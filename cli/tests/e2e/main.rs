@@ -1,5 +1,10 @@
 //! The program as people and agents run it.
 
+#[cfg(test)]
 mod life;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
 mod surface;
+#[cfg(test)]
+mod terminal;

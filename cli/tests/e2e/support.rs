@@ -139,13 +139,76 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Runs a shell line in a terminal of its own, 100 columns wide and 20 lines high.
+    pub(crate) fn screen(&self, line: &str) -> Screen<'_> {
+        let screen = Screen {
+            place: self,
+            socket: format!("{}-screen", self.socket),
+        };
+        let begun = screen.tmux(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            "100",
+            "-y",
+            "20",
+            line,
+        ]);
+        assert!(begun.status.success(), "{begun:?}");
+        screen
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         self.tmux(&["kill-server"]);
-        // tmux leaves its socket behind.
-        let user = rustix::process::geteuid().as_raw();
-        let _ = std::fs::remove_file(format!("/tmp/tmux-{user}/{}", self.socket));
+        forget_socket(&self.socket);
     }
+}
+
+/// A terminal in which a program of ours runs.
+pub(crate) struct Screen<'p> {
+    place: &'p Place,
+    socket: String,
+}
+
+impl Screen<'_> {
+    fn tmux(&self, words: &[&str]) -> Output {
+        let mut command = self.place.command("tmux");
+        command.args(["-u", "-L", &self.socket]).args(words);
+        command.output().unwrap()
+    }
+
+    /// Returns what the terminal shows; nothing once its program has ended.
+    pub(crate) fn shown(&self) -> String {
+        String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap()
+    }
+
+    pub(crate) fn press(&self, keys: &[&str]) {
+        let words: Vec<_> = ["send-keys"].iter().chain(keys).copied().collect();
+        let pressed = self.tmux(&words);
+        assert!(pressed.status.success(), "{pressed:?}");
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.tmux(&["has-session"]).status.success()
+    }
+}
+
+impl Drop for Screen<'_> {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+        forget_socket(&self.socket);
+    }
+}
+
+/// Removes a socket, which tmux leaves behind.
+fn forget_socket(name: &str) {
+    let user = rustix::process::geteuid().as_raw();
+    let _ = std::fs::remove_file(format!("/tmp/tmux-{user}/{name}"));
 }
 
 /// Returns the error that a command printed with `--json`.
