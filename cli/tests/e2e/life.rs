@@ -52,6 +52,12 @@ fn from_code_to_clean_nothing_is_left() {
     assert!(table.starts_with("ID ") && table.contains(id), "{table}");
     assert!(!table.contains('\x1b'), "{table:?}");
 
+    let stray = ["new-session", "-d", "-s", "stray", "sleep", "600"];
+    assert!(place.tmux(&stray).status.success());
+    let checks = place.json(&["doctor"]).to_string();
+    assert!(checks.contains("belong to no agent: stray\""), "{checks}");
+    place.tmux(&["kill-session", "-t", "=stray"]);
+
     let shown = place.json(&["show", id]);
     assert_eq!(shown["prompt"], "Fix the login");
     assert_eq!(shown["events"][0]["name"], "code");

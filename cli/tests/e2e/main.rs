@@ -1,6 +1,8 @@
 //! The program as people and agents run it.
 
 #[cfg(test)]
+mod hooks;
+#[cfg(test)]
 mod life;
 #[cfg(test)]
 mod support;

@@ -5,6 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use shared::store::Store;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_claude-codex");
 
@@ -55,6 +56,10 @@ impl Place {
 
     pub(crate) fn state(&self) -> PathBuf {
         self.path().join("state")
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        Store::open(&self.state().join("codex.db")).unwrap()
     }
 
     /// Returns a command with the place as its whole world.

@@ -49,7 +49,7 @@ pub(super) async fn all(environment: &Environment) -> Vec<Check> {
     let healthy = database.fix.is_none();
     checks.push(database);
     if healthy {
-        checks.extend(orphans(environment).await);
+        checks.extend(leftovers(environment).await);
     }
     checks
 }
@@ -261,26 +261,67 @@ fn database(environment: &Environment) -> Check {
 }
 
 /// Looks for what ended agents left; only where there is a database that could know of any.
-async fn orphans(environment: &Environment) -> Option<Check> {
+async fn leftovers(environment: &Environment) -> Vec<Check> {
+    let there = environment.database().is_ok_and(|path| path.exists());
+    if !there {
+        return Vec::new();
+    }
     let name = "leftovers";
-    environment.database().ok().filter(|path| path.exists())?;
-    let found = async {
-        let context = Context::open(environment.clone(), &[]).await?;
-        workflow::clean(&context, &Run::unattended(), true).await
+    match Context::open(environment.clone(), &[]).await {
+        Ok(context) => vec![
+            of_ended_agents(&context)
+                .await
+                .unwrap_or_else(|error| Check::error(name, error)),
+            sessions(&context)
+                .await
+                .unwrap_or_else(|error| Check::error("sessions", error)),
+        ],
+        Err(error) => vec![Check::error(name, error)],
+    }
+}
+
+async fn of_ended_agents(context: &Context) -> Result<Check, Error> {
+    let name = "leftovers";
+    let found = workflow::clean(context, &Run::unattended(), true).await?;
+    if found.is_empty() {
+        return Ok(Check::ok(name, "ended agents left nothing"));
+    }
+    let kept = found.iter().filter(|item| item.kept).count();
+    Ok(Check::warning(
+        name,
+        format!(
+            "{} ended agents left something, {kept} of them unsaved work",
+            found.len()
+        ),
+        "`claude-codex clean --dry-run` lists it, `claude-codex clean` removes what can go.",
+    ))
+}
+
+/// Looks for sessions on our socket that no agent is known for.
+async fn sessions(context: &Context) -> Result<Check, Error> {
+    let name = "sessions";
+    let panes = context.tmux.list().await?;
+    let known = context.store.read(|r| r.instances(false)).await?;
+    let mut foreign: Vec<_> = panes
+        .iter()
+        .map(|pane| pane.session.as_str())
+        .filter(|session| {
+            known
+                .iter()
+                .all(|instance| instance.tmux_session.as_deref() != Some(session))
+        })
+        .collect();
+    foreign.sort_unstable();
+    foreign.dedup();
+    let Some(first) = foreign.first() else {
+        return Ok(Check::ok(name, "every session belongs to an agent"));
     };
-    Some(match found.await {
-        Ok(found) if found.is_empty() => Check::ok(name, "none"),
-        Ok(found) => {
-            let kept = found.iter().filter(|item| item.kept).count();
-            let message = format!("{} of ended agents, {kept} with unsaved work", found.len());
-            Check::warning(
-                name,
-                message,
-                "`claude-codex clean --dry-run` lists them, `claude-codex clean` removes what can go.",
-            )
-        }
-        Err(error) => Check::error(name, error),
-    })
+    let socket = &context.settings().tmux.socket;
+    Ok(Check::warning(
+        name,
+        format!("sessions that belong to no agent: {}", foreign.join(", ")),
+        format!("If they are not yours: tmux -L {socket} kill-session -t ={first}"),
+    ))
 }
 
 #[cfg(test)]
