@@ -29,6 +29,10 @@ pub(crate) struct Output {
     json: bool,
 }
 
+#[expect(
+    clippy::unused_self,
+    reason = "printing goes through the one value that knows how"
+)]
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
         Self { json }
@@ -40,21 +44,27 @@ impl Output {
 
     /// Prints one JSON document.
     pub(crate) fn document(self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(value).map_err(|error| not_json(&error))?;
-        self.print(&format!("{text}\n"))
+        Self::write_json(serde_json::to_string_pretty(value))
     }
 
     /// Prints one JSON document on one line, for streams.
     pub(crate) fn document_line(self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string(value).map_err(|error| not_json(&error))?;
-        self.print(&format!("{text}\n"))
+        Self::write_json(serde_json::to_string(value))
+    }
+
+    /// Writes to standard output as it is: JSON holds no styles that would have to be taken out.
+    fn write_json(text: serde_json::Result<String>) -> Result<(), Failure> {
+        let text = text.map_err(|error| {
+            Error::new(Code::Internal, format!("cannot be shown as JSON: {error}"))
+        })?;
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.write_all(b"\n")?;
+        stdout.flush()?;
+        Ok(())
     }
 
     /// Prints text, which may hold styles of ours, and nothing unclean of others.
-    #[expect(
-        clippy::unused_self,
-        reason = "printing goes through the one value that knows how"
-    )]
     pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
         let mut stdout = anstream::stdout().lock();
         stdout.write_all(text.as_bytes())?;
@@ -90,10 +100,6 @@ impl Output {
             say("hint", NAME, hint);
         }
     }
-}
-
-fn not_json(error: &serde_json::Error) -> Failure {
-    Error::new(Code::Internal, format!("cannot be shown as JSON: {error}")).into()
 }
 
 /// Prints a labelled line to standard error; one that nobody reads is no reason to fail.

@@ -9,6 +9,7 @@ use clap::Args;
 use shared::error::{Code, Error};
 use shared::model::{Instance, Status};
 use shared::workflow::{self, Activity, BoardRow, Context};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;
 use crate::output::{BAD, BOLD, DIM, GOOD, NAME, Output, PLAIN, WARNING, height, width};
@@ -85,6 +86,9 @@ fn nobody(all: bool) -> &'static str {
 
 /// Draws the table again whenever something may have changed.
 async fn watch(context: &Context, all: bool, output: Output) -> Result<(), Failure> {
+    // One listener for all the time: a Ctrl-C between two waits is not lost.
+    let mut interrupt = signal(SignalKind::interrupt())
+        .map_err(|source| Error::new(Code::Internal, format!("cannot hear Ctrl-C: {source}")))?;
     let mut drawn = 0;
     loop {
         let rows = workflow::board(context, all).await?;
@@ -104,7 +108,7 @@ async fn watch(context: &Context, all: bool, output: Output) -> Result<(), Failu
         };
         output.print(&format!("\r{up}\x1b[J{}\n", lines.join("\n")))?;
         drawn = lines.len();
-        if !until_changed(context, version).await? {
+        if !until_changed(context, version, &mut interrupt).await? {
             return Ok(());
         }
         workflow::reconcile(context).await?;
@@ -112,11 +116,15 @@ async fn watch(context: &Context, all: bool, output: Output) -> Result<(), Failu
 }
 
 /// Waits for a change or for the next look; false means that the user has seen enough.
-async fn until_changed(context: &Context, version: i64) -> Result<bool, Error> {
+async fn until_changed(
+    context: &Context,
+    version: i64,
+    interrupt: &mut Signal,
+) -> Result<bool, Error> {
     let began = Instant::now();
     while began.elapsed() < LOOK {
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => return Ok(false),
+            _ = interrupt.recv() => return Ok(false),
             () = tokio::time::sleep(POLL) => {}
         }
         if context.store.data_version()? != version {
