@@ -1,1 +1,96 @@
-fn main() {}
+//! The command line: parse, dispatch, print the error and its hint.
+
+mod arguments;
+mod commands;
+mod failure;
+mod file;
+mod github;
+mod output;
+mod progress;
+mod servers;
+mod session;
+mod table;
+mod text;
+mod time;
+
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use failure::Failure;
+use output::Output;
+use shared::error::{Code, Error};
+
+fn main() -> ExitCode {
+    // Before all else: the status that a parser gives for wrong usage, 2, would block an agent.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "hook")
+    {
+        return commands::hook::hook();
+    }
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return output::usage(&error),
+    };
+    let output = Output::new(arguments.json);
+    match dispatch(arguments.command, output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => output.failure(&failure),
+    }
+}
+
+fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
+    match command {
+        Command::Completions(args) => return commands::completions::completions(&args),
+        Command::Man(args) => return commands::man::man(&args),
+        Command::ExecAgent(args) => return commands::exec_agent::exec_agent(&args),
+        // Answered in `main`; here only for `--help`.
+        Command::Hook(_) => return Ok(()),
+        Command::Attach(_)
+        | Command::Clean(_)
+        | Command::Code(_)
+        | Command::Config(_)
+        | Command::Doctor(_)
+        | Command::Events(_)
+        | Command::Init(_)
+        | Command::List(_)
+        | Command::Logs(_)
+        | Command::Plan(_)
+        | Command::Resume(_)
+        | Command::Review(_)
+        | Command::Send(_)
+        | Command::Show(_)
+        | Command::Stop(_)
+        | Command::Tasks(_) => {}
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::new(Code::Internal, format!("cannot begin: {source}")))?;
+    runtime.block_on(dispatch_async(command, output))
+}
+
+async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure> {
+    match command {
+        Command::Attach(args) => commands::attach::attach(&args, output).await,
+        Command::Clean(args) => commands::clean::clean(&args, output).await,
+        Command::Code(args) => commands::code::code(args, output).await,
+        Command::Config(_) => commands::config::config(output).await,
+        Command::Doctor(_) => commands::doctor::doctor(output).await,
+        Command::Events(args) => commands::events::events(args, output).await,
+        Command::Init(args) => commands::init::init(&args, output).await,
+        Command::List(args) => commands::list::list(&args, output).await,
+        Command::Logs(args) => commands::logs::logs(&args, output).await,
+        Command::Plan(args) => commands::plan::plan(args, output).await,
+        Command::Resume(args) => commands::resume::resume(&args, output).await,
+        Command::Review(args) => commands::review::review(&args, output).await,
+        Command::Send(args) => commands::send::send(&args, output).await,
+        Command::Show(args) => commands::show::show(&args, output).await,
+        Command::Stop(args) => commands::stop::stop(&args, output).await,
+        Command::Tasks(args) => commands::tasks::tasks(&args, output).await,
+        Command::Completions(_) | Command::ExecAgent(_) | Command::Hook(_) | Command::Man(_) => {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What can be typed.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::attach::AttachArgs;
+use crate::commands::clean::CleanArgs;
+use crate::commands::code::CodeArgs;
+use crate::commands::completions::CompletionsArgs;
+use crate::commands::config::ConfigArgs;
+use crate::commands::doctor::DoctorArgs;
+use crate::commands::events::EventsArgs;
+use crate::commands::exec_agent::ExecAgentArgs;
+use crate::commands::hook::HookArgs;
+use crate::commands::init::InitArgs;
+use crate::commands::list::ListArgs;
+use crate::commands::logs::LogsArgs;
+use crate::commands::man::ManArgs;
+use crate::commands::plan::PlanArgs;
+use crate::commands::resume::ResumeArgs;
+use crate::commands::review::ReviewArgs;
+use crate::commands::send::SendArgs;
+use crate::commands::show::ShowArgs;
+use crate::commands::stop::StopArgs;
+use crate::commands::tasks::TasksArgs;
+
+const EXAMPLES: &str = "\
+Begin here:
+  claude-codex doctor                        is everything there that agents need?
+  claude-codex code \"Fix the login page\"     an agent at work in its own worktree and tmux session
+  claude-codex list                          who is doing what
+  claude-codex attach work-fix-the-login-page-a1
+                                             look over its shoulder (Ctrl-b d leaves it at work)
+  claude-codex stop ID                       end it; unsaved work is kept
+  claude-codex clean                         remove what ended agents left
+
+Exit codes: 0 done, 1 failed, 2 wrong usage.";
+
+/// Launch, watch and end Claude Code agents that work side by side on one repository
+#[derive(Debug, Parser)]
+#[command(name = "claude-codex", version, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Print JSON, also for errors
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Code(CodeArgs),
+    Plan(PlanArgs),
+    Review(ReviewArgs),
+    List(ListArgs),
+    Show(ShowArgs),
+    Attach(AttachArgs),
+    Send(SendArgs),
+    Stop(StopArgs),
+    Resume(ResumeArgs),
+    Clean(CleanArgs),
+    Tasks(TasksArgs),
+    Events(EventsArgs),
+    Logs(LogsArgs),
+    Doctor(DoctorArgs),
+    Init(InitArgs),
+    Config(ConfigArgs),
+    Completions(CompletionsArgs),
+    #[command(hide = true)]
+    Man(ManArgs),
+    #[command(hide = true)]
+    Hook(HookArgs),
+    #[command(hide = true)]
+    ExecAgent(ExecAgentArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound_and_every_visible_command_has_an_example() {
+        let mut command = Arguments::command();
+        command.build();
+        command.clone().debug_assert();
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            if sub.get_name() == "help" {
+                continue;
+            }
+            let help = sub.get_after_help().map(ToString::to_string);
+            let name = format!("claude-codex {}", sub.get_name());
+            assert!(
+                help.is_some_and(|help| help.contains(&name)),
+                "{name} has no example"
+            );
+            assert!(sub.get_about().is_some(), "{name} says nothing");
+        }
+    }
+
+    #[test]
+    fn a_number_of_an_issue_is_positive_and_excludes_a_task() {
+        let parse = |words: &[&str]| {
+            Arguments::try_parse_from(["claude-codex"].iter().chain(words)).map(|_| ())
+        };
+        assert!(parse(&["code", "--issue", "42"]).is_ok());
+        assert!(parse(&["code", "--issue", "0"]).is_err());
+        assert!(parse(&["code", "--issue", "1", "--task", "task-1"]).is_err());
+        assert!(parse(&["show", "../../etc"]).is_err());
+        assert!(parse(&["list", "--watch", "--json"]).is_ok());
+    }
+}

@@ -1,0 +1,49 @@
+//! `claude-codex config`
+
+use clap::Args;
+use shared::config::{Config, Environment};
+use shared::git::{GitError, Repository};
+
+use crate::failure::Failure;
+use crate::output::{DIM, NAME, Output, width};
+use crate::table::{Cell, Table};
+
+const EXAMPLES: &str = "\
+Examples:
+  claude-codex config
+  CODEX_REVIEW_MAX_REVIEW_CYCLES=5 claude-codex config --json
+
+Later wins: defaults, ~/.config/claude-codex/config.toml, .codex/config.toml, CODEX_* variables, flags.
+The variable of review.maxReviewCycles is CODEX_REVIEW_MAX_REVIEW_CYCLES.";
+
+/// Print every setting, its value and where that came from
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ConfigArgs {}
+
+pub(crate) async fn config(output: Output) -> Result<(), Failure> {
+    let environment = Environment::of_process();
+    let repository = match Repository::discover(environment.directory()).await {
+        Ok(repository) => Some(repository),
+        Err(GitError::NotARepository { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let root = repository.as_ref().map(Repository::root);
+    let config = Config::load(&environment, root, &[]).map_err(shared::error::Error::from)?;
+    if output.is_json() {
+        return output.document(&config.values);
+    }
+    let mut table = Table::new(&["KEY", "VALUE", "FROM"]);
+    for value in &config.values {
+        table.row(vec![
+            Cell::styled(&value.key, NAME),
+            Cell::new(value.value.to_string()),
+            if value.origin == "default" {
+                Cell::styled(&value.origin, DIM)
+            } else {
+                Cell::new(&value.origin)
+            },
+        ]);
+    }
+    output.print(&table.render(width()))
+}

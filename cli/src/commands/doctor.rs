@@ -1,0 +1,111 @@
+//! `claude-codex doctor`
+
+mod checks;
+
+use clap::Args;
+use serde::Serialize;
+use shared::config::Environment;
+use shared::error::Error;
+
+use crate::failure::Failure;
+use crate::output::{BAD, GOOD, NAME, Output, WARNING};
+use crate::text::harmless;
+
+const EXAMPLES: &str = "\
+Examples:
+  claude-codex doctor
+  claude-codex doctor --json | jq '.[] | select(.status != \"ok\")'
+
+The exit code is 1 if anything is an error; warnings only tell.";
+
+/// Check that everything agents need is there, and say how to repair what is not
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DoctorArgs {}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Check {
+    name: &'static str,
+    status: Health,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Health {
+    Ok,
+    Warning,
+    Error,
+}
+
+impl Check {
+    fn ok(name: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            name,
+            status: Health::Ok,
+            message: message.into(),
+            fix: None,
+        }
+    }
+
+    fn warning(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self {
+            name,
+            status: Health::Warning,
+            message: message.into(),
+            fix: Some(fix.into()),
+        }
+    }
+
+    fn error(name: &'static str, error: impl Into<Error>) -> Self {
+        let error = error.into();
+        Self {
+            name,
+            status: Health::Error,
+            message: error.message,
+            fix: error.hint,
+        }
+    }
+}
+
+pub(crate) async fn doctor(output: Output) -> Result<(), Failure> {
+    let checks = checks::all(&Environment::of_process()).await;
+    if output.is_json() {
+        output.document(&checks)?;
+    } else {
+        for check in &checks {
+            output.print(&described(check))?;
+        }
+    }
+    let errors = checks
+        .iter()
+        .filter(|check| check.status == Health::Error)
+        .count();
+    if errors == 0 {
+        return Ok(());
+    }
+    Err(Failure::Reported)
+}
+
+fn described(check: &Check) -> String {
+    let (word, style) = match check.status {
+        Health::Ok => ("ok", GOOD),
+        Health::Warning => ("warning", WARNING),
+        Health::Error => ("error", BAD),
+    };
+    let mut text = format!(
+        "{style}{word:<8}{style:#}{:<14}{}\n",
+        check.name,
+        harmless(&check.message)
+    );
+    if let Some(fix) = &check.fix {
+        text.extend([
+            " ".repeat(22),
+            format!("{NAME}fix:{NAME:#} {}\n", harmless(fix)),
+        ]);
+    }
+    text
+}

@@ -1,0 +1,358 @@
+//! What doctor looks at, each on its own: what one finds must not hide what another would.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access, statvfs};
+use shared::agent::{MINIMUM_VERSION, find_claude, version};
+use shared::config::{Config, Environment, ForgeKind, Settings};
+use shared::error::{Code, Error};
+use shared::git::{Git, GitError, Repository};
+use shared::model::InstanceKind;
+use shared::store::Store;
+use shared::tmux::{SocketName, Tmux};
+use shared::workflow::{self, Context, Run};
+
+use super::Check;
+use crate::{github, servers};
+
+/// Below this a checkout or the database may fail at any moment.
+const LEAST_SPACE: u64 = 100 << 20;
+/// Below this a few worktrees with their builds may not fit.
+const LITTLE_SPACE: u64 = 2 << 30;
+
+pub(super) async fn all(environment: &Environment) -> Vec<Check> {
+    let repository = Repository::discover(environment.directory()).await;
+    let root = repository.as_ref().ok().map(Repository::root);
+    let config = Config::load(environment, root, &[]);
+    let settings = config.as_ref().map(|config| config.settings.clone());
+    let settings = settings.unwrap_or_default();
+
+    let mut checks = vec![git().await];
+    checks.push(in_repository(&repository).await);
+    checks.push(tmux(environment, &settings).await);
+    checks.push(agent(environment, &settings).await);
+    checks.extend(
+        InstanceKind::ALL
+            .iter()
+            .map(|&kind| server(kind, environment)),
+    );
+    checks.push(match config {
+        Ok(_) => Check::ok("config", "all settings are valid"),
+        Err(error) => Check::error("config", error),
+    });
+    if let Ok(repository) = &repository {
+        checks.push(forge(environment, &settings, repository).await);
+    }
+    checks.extend(folders(environment, &settings, root));
+    let database = database(environment);
+    let healthy = database.fix.is_none();
+    checks.push(database);
+    if healthy {
+        checks.extend(leftovers(environment).await);
+    }
+    checks
+}
+
+async fn git() -> Check {
+    match Git::default().require_minimum().await {
+        Ok(version) => Check::ok("git", format!("git {version}")),
+        Err(error) => Check::error("git", error),
+    }
+}
+
+async fn in_repository(repository: &Result<Repository, GitError>) -> Check {
+    let name = "repository";
+    let repository = match repository {
+        Ok(repository) => repository,
+        Err(GitError::NotARepository { path }) => {
+            let error = GitError::NotARepository { path: path.clone() };
+            return Check::error(name, error);
+        }
+        Err(error) => {
+            return Check::error(name, Error::new(Code::GitFailed, error.to_string()));
+        }
+    };
+    let root = repository.root();
+    match repository.resolve("HEAD").await {
+        Ok(_) => Check::ok(name, root.display().to_string()),
+        Err(GitError::RevisionNotFound { .. } | GitError::EmptyRepository { .. }) => {
+            let path = root.to_owned();
+            Check::error(name, GitError::EmptyRepository { path })
+        }
+        Err(error) => Check::error(name, error),
+    }
+}
+
+async fn tmux(environment: &Environment, settings: &Settings) -> Check {
+    let name = "tmux";
+    let socket = match SocketName::new(settings.tmux.socket.clone()) {
+        Ok(socket) => socket,
+        Err(error) => return Check::error(name, error),
+    };
+    let search = environment.get("PATH").unwrap_or_default();
+    let base = vec![("PATH".into(), search.into())];
+    let tmux = Tmux::new(
+        socket,
+        PathBuf::from("/dev/null"),
+        PathBuf::from("tmux"),
+        base,
+    );
+    if let Err(error) = tmux.check().await {
+        return Check::error(name, error);
+    }
+    match tmux.version().await {
+        Ok(Some(version)) => Check::ok(name, format!("tmux {version}")),
+        Ok(None) => Check::ok(name, "tmux, a development build"),
+        Err(error) => Check::error(name, error),
+    }
+}
+
+async fn agent(environment: &Environment, settings: &Settings) -> Check {
+    let name = "agent";
+    let other = &settings.agent.command;
+    let configured = Some(settings.agent.claude.as_str()).filter(|path| !path.is_empty());
+    let search = environment.get("PATH").unwrap_or_default();
+    if !other.trim().is_empty() {
+        return Check::warning(
+            name,
+            format!("agents are started with {other:?}, not with Claude Code"),
+            "Take away agent.command and CODEX_AGENT_COMMAND to use Claude Code.",
+        );
+    }
+    let claude = match find_claude(configured.map(Path::new), OsStr::new(search)) {
+        Ok(claude) => claude,
+        Err(error) => return Check::error(name, error),
+    };
+    match version(&claude).await {
+        Ok(found) if found < MINIMUM_VERSION => Check::error(
+            name,
+            Error::new(
+                Code::AgentFailed,
+                format!("Claude Code {found} is too old; {MINIMUM_VERSION} is needed"),
+            )
+            .hint("Run `claude update`."),
+        ),
+        Ok(found) => Check::ok(name, format!("Claude Code {found}, {}", claude.display())),
+        Err(error) => Check::error(name, error),
+    }
+}
+
+fn server(kind: InstanceKind, environment: &Environment) -> Check {
+    match servers::find(kind, environment) {
+        Ok(path) => Check::ok(kind.server_name(), path.display().to_string()),
+        Err(error) => Check::error(kind.server_name(), error),
+    }
+}
+
+async fn forge(environment: &Environment, settings: &Settings, repository: &Repository) -> Check {
+    let remote = &settings.forge.remote;
+    let address = repository.remote_url(remote).await.ok().flatten();
+    let host = github::host(environment.get("GITHUB_API_URL"));
+    let named = address.and_then(|address| github::repository(&address, &host));
+    let token = ["GITHUB_TOKEN", "GH_TOKEN"]
+        .iter()
+        .any(|name| environment.get(name).is_some());
+    forge_of(settings.forge.kind, remote, &host, named.as_deref(), token)
+}
+
+fn forge_of(kind: ForgeKind, remote: &str, host: &str, named: Option<&str>, token: bool) -> Check {
+    let name = "forge";
+    let local = "Pull requests are kept in the local database.";
+    match (kind, named, token) {
+        (ForgeKind::Local, _, _) => Check::ok(name, format!("local, as configured. {local}")),
+        (ForgeKind::Auto, None, _) => {
+            Check::ok(name, format!("local: {remote} is not on {host}. {local}"))
+        }
+        (ForgeKind::Auto | ForgeKind::Github, Some(named), true) => {
+            Check::ok(name, format!("GitHub, {named} on {host}, with a token"))
+        }
+        (ForgeKind::Auto, Some(named), false) => Check::warning(
+            name,
+            format!("{named} is on {host}, but there is no token. {local}"),
+            "Set GITHUB_TOKEN, for instance with `export GITHUB_TOKEN=$(gh auth token)`.",
+        ),
+        (ForgeKind::Github, None, _) => Check::error(
+            name,
+            Error::new(
+                Code::ConfigInvalid,
+                format!("forge.kind is github, but {remote} is not on {host}"),
+            )
+            .hint("Set forge.remote to the remote on GitHub, or forge.kind to auto."),
+        ),
+        (ForgeKind::Github, Some(_), false) => Check::error(
+            name,
+            Error::new(
+                Code::ConfigInvalid,
+                "forge.kind is github, but there is no token",
+            )
+            .hint("Set GITHUB_TOKEN, for instance with `export GITHUB_TOKEN=$(gh auth token)`."),
+        ),
+    }
+}
+
+/// Checks the folders that are written to, without making them.
+fn folders(environment: &Environment, settings: &Settings, root: Option<&Path>) -> Vec<Check> {
+    let mut checks = vec![match environment.state_dir() {
+        Ok(folder) => folder_is_fit("state", &folder),
+        Err(error) => Check::error("state", error),
+    }];
+    if let Some(parent) = root.and_then(Path::parent) {
+        let folder = parent.join(&settings.resources.worktree_root);
+        checks.push(folder_is_fit("worktrees", &folder));
+    }
+    checks
+}
+
+fn folder_is_fit(name: &'static str, folder: &Path) -> Check {
+    let shown = folder.display();
+    let there = folder.ancestors().find(|folder| folder.exists());
+    let there = there.unwrap_or(Path::new("/"));
+    if access(there, Access::WRITE_OK | Access::EXEC_OK).is_err() || !there.is_dir() {
+        let error = Error::new(
+            Code::DatabaseUnavailable,
+            format!(
+                "{shown} can't be written: {} belongs to others",
+                there.display()
+            ),
+        );
+        return Check::error(
+            name,
+            error.hint("Make it writable, or configure another folder."),
+        );
+    }
+    let Ok(space) = statvfs(there).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) else {
+        return Check::ok(name, shown.to_string());
+    };
+    let message = format!("{shown}, {} MiB free", space >> 20);
+    let fix = "Free some space; `claude-codex clean` removes what ended agents left.";
+    if space < LEAST_SPACE {
+        Check::error(name, Error::new(Code::DiskFull, message).hint(fix))
+    } else if space < LITTLE_SPACE {
+        Check::warning(name, message, fix)
+    } else {
+        Check::ok(name, message)
+    }
+}
+
+fn database(environment: &Environment) -> Check {
+    let name = "database";
+    let path = match environment.database() {
+        Ok(path) => path,
+        Err(error) => return Check::error(name, error),
+    };
+    let shown = path.display();
+    if !path.exists() {
+        return Check::ok(name, format!("{shown} will be made at the first launch"));
+    }
+    let problems = Store::open(&path).and_then(|store| store.check());
+    match problems {
+        Ok(problems) if problems.is_empty() => Check::ok(name, format!("{shown} is sound")),
+        Ok(problems) => Check::error(
+            name,
+            Error::new(
+                Code::DatabaseCorrupt,
+                format!("{shown} is damaged: {}", problems.join("; ")),
+            )
+            .hint("Move it away; `sqlite3 FILE .recover` may save what it held."),
+        ),
+        Err(error) => Check::error(name, error),
+    }
+}
+
+/// Looks for what ended agents left; only where there is a database that could know of any.
+async fn leftovers(environment: &Environment) -> Vec<Check> {
+    let there = environment.database().is_ok_and(|path| path.exists());
+    if !there {
+        return Vec::new();
+    }
+    let name = "leftovers";
+    match Context::open(environment.clone(), &[]).await {
+        Ok(context) => vec![
+            of_ended_agents(&context)
+                .await
+                .unwrap_or_else(|error| Check::error(name, error)),
+            sessions(&context)
+                .await
+                .unwrap_or_else(|error| Check::error("sessions", error)),
+        ],
+        Err(error) => vec![Check::error(name, error)],
+    }
+}
+
+async fn of_ended_agents(context: &Context) -> Result<Check, Error> {
+    let name = "leftovers";
+    let found = workflow::clean(context, &Run::unattended(), true).await?;
+    if found.is_empty() {
+        return Ok(Check::ok(name, "ended agents left nothing"));
+    }
+    let kept = found.iter().filter(|item| item.kept).count();
+    Ok(Check::warning(
+        name,
+        format!(
+            "{} ended agents left something, {kept} of them unsaved work",
+            found.len()
+        ),
+        "`claude-codex clean --dry-run` lists it, `claude-codex clean` removes what can go.",
+    ))
+}
+
+/// Looks for sessions on our socket that no agent is known for.
+async fn sessions(context: &Context) -> Result<Check, Error> {
+    let name = "sessions";
+    let panes = context.tmux.list().await?;
+    let known = context.store.read(|r| r.instances(false)).await?;
+    let mut foreign: Vec<_> = panes
+        .iter()
+        .map(|pane| pane.session.as_str())
+        .filter(|session| {
+            known
+                .iter()
+                .all(|instance| instance.tmux_session.as_deref() != Some(session))
+        })
+        .collect();
+    foreign.sort_unstable();
+    foreign.dedup();
+    let Some(first) = foreign.first() else {
+        return Ok(Check::ok(name, "every session belongs to an agent"));
+    };
+    let socket = &context.settings().tmux.socket;
+    Ok(Check::warning(
+        name,
+        format!("sessions that belong to no agent: {}", foreign.join(", ")),
+        format!("If they are not yours: tmux -L {socket} kill-session -t ={first}"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Health;
+    use super::*;
+
+    #[test]
+    fn a_forge_needs_what_it_was_asked_to_be() {
+        let health =
+            |kind, named, token| forge_of(kind, "origin", "github.com", named, token).status;
+        let named = Some("me/it");
+        assert_eq!(health(ForgeKind::Auto, None, false), Health::Ok);
+        assert_eq!(health(ForgeKind::Auto, named, true), Health::Ok);
+        assert_eq!(health(ForgeKind::Auto, named, false), Health::Warning);
+        assert_eq!(health(ForgeKind::Local, named, false), Health::Ok);
+        assert_eq!(health(ForgeKind::Github, named, false), Health::Error);
+        assert_eq!(health(ForgeKind::Github, None, true), Health::Error);
+    }
+
+    #[test]
+    fn a_folder_below_a_file_is_not_fit() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(
+            folder_is_fit("state", &file.join("below")).status,
+            Health::Error
+        );
+        let fresh = folder.path().join("a/b");
+        assert_ne!(folder_is_fit("state", &fresh).message, "");
+        assert!(!fresh.exists());
+    }
+}

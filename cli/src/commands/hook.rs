@@ -1,0 +1,191 @@
+//! `claude-codex hook`: what agents' Claude Code settings call.
+//!
+//! It answers in milliseconds, and whatever goes wrong with us, the agent goes on: the exit code is
+//! always 0, for 2 would block it.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::{Value, json};
+use shared::agent::{EndReason, Event, Payload, Source};
+use shared::config::Environment;
+use shared::model::{EventSource, InstanceId};
+use shared::store::{NewEvent, Store, StoreError, Writer};
+
+use crate::text::harmless;
+use crate::time;
+
+/// More than any prompt or tool call; what is larger is not for us.
+const MOST: u64 = 8 << 20;
+/// A database that stalls must not hold up an agent. Usually it takes two milliseconds.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Tell what an agent is doing (called by its Claude Code settings)
+#[derive(Debug, Args)]
+pub(crate) struct HookArgs {
+    /// `SessionStart`, `UserPromptSubmit`, `Stop` and so on; standard input has the particulars
+    event: String,
+}
+
+pub(crate) fn hook() -> ExitCode {
+    let environment = Environment::of_process();
+    // Nobody to act for, or a person trying it out.
+    if let Some(id) = environment.instance_id().ok().flatten()
+        && !io::stdin().is_terminal()
+        && let Err(problem) = answer_in_time(&environment, &id)
+    {
+        log(&environment, &id, &problem);
+    }
+    ExitCode::SUCCESS
+}
+
+/// Does the work on a thread of its own, which is left behind if it takes too long.
+fn answer_in_time(environment: &Environment, id: &InstanceId) -> Result<(), String> {
+    let (sender, receiver) = mpsc::channel();
+    let (environment, id) = (environment.clone(), id.clone());
+    std::thread::spawn(move || {
+        // A receiver that has gone is no longer interested.
+        let _ = sender.send(answer(&environment, &id));
+    });
+    receiver.recv_timeout(PATIENCE).unwrap_or_else(|error| {
+        Err(format!(
+            "gave up after {} ms: {error}",
+            PATIENCE.as_millis()
+        ))
+    })
+}
+
+fn answer(environment: &Environment, id: &InstanceId) -> Result<(), String> {
+    let began = Instant::now();
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(MOST)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("cannot read standard input: {error}"))?;
+    let payload = Payload::parse(&bytes).map_err(|error| format!("not understood: {error}"))?;
+    let path = environment.database().map_err(|error| error.to_string())?;
+    // A hook doesn't make a database: where there is none, there is no instance either.
+    if !path.exists() {
+        return Err(format!("there is no database {}", path.display()));
+    }
+    let store = Store::open(&path).map_err(|error| error.to_string())?;
+    store
+        .write_now(|w| take_in(w, id, &payload, began))
+        .map_err(|error| error.to_string())
+}
+
+/// Keeps what a hook tells about its agent.
+fn take_in(
+    writer: &Writer<'_>,
+    id: &InstanceId,
+    payload: &Payload,
+    began: Instant,
+) -> Result<(), StoreError> {
+    writer.touch(id)?;
+    let (name, parameters) = match &payload.event {
+        Event::SessionStart { source } => {
+            if is_session_id(&payload.session_id) {
+                writer.set_claude_session(id, &payload.session_id)?;
+            }
+            ("SessionStart", json!({ "source": source_word(*source) }))
+        }
+        Event::SessionEnd { reason } => ("SessionEnd", json!({ "reason": reason_word(*reason) })),
+        Event::UserPromptSubmit { .. }
+        | Event::PreToolUse(_)
+        | Event::PostToolUse { .. }
+        | Event::PermissionRequest(_)
+        | Event::Notification { .. }
+        | Event::Stop { .. }
+        | Event::Unknown => return Ok(()),
+    };
+    writer.insert_event(&event(id, name, parameters, began))
+}
+
+fn event(id: &InstanceId, name: &str, parameters: Value, began: Instant) -> NewEvent {
+    NewEvent {
+        instance: Some(id.clone()),
+        source: EventSource::Hook,
+        server: "claude-codex".to_owned(),
+        name: name.to_owned(),
+        parameters,
+        result: None,
+        error_code: None,
+        status_changes: Vec::new(),
+        duration_ms: began.elapsed().as_secs_f64() * 1000.0,
+    }
+}
+
+/// Tells whether a text can be a session's id; it will be an argument of Claude Code.
+fn is_session_id(text: &str) -> bool {
+    (8..=64).contains(&text.len())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        && !text.starts_with('-')
+}
+
+fn source_word(source: Source) -> &'static str {
+    match source {
+        Source::Startup => "startup",
+        Source::Resume => "resume",
+        Source::Clear => "clear",
+        Source::Compact => "compact",
+        Source::Other => "other",
+    }
+}
+
+fn reason_word(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::Clear => "clear",
+        EndReason::Logout => "logout",
+        EndReason::PromptInputExit => "prompt_input_exit",
+        EndReason::Resume => "resume",
+        EndReason::Other => "other",
+    }
+}
+
+/// Leaves a line in the agent's log, if that can be written.
+fn log(environment: &Environment, id: &InstanceId, problem: &str) {
+    let Ok(folder) = environment.state_dir().map(|folder| folder.join("logs")) else {
+        return;
+    };
+    let made = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder);
+    let file = made.and_then(|()| {
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(folder.join(format!("{id}.log")))
+    });
+    if let Ok(mut file) = file {
+        let _ = writeln!(file, "{}  WARN hook: {}", time::now(), harmless(problem));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_looks_like_a_session_is_kept() {
+        assert!(is_session_id("0b2f6a52-6a3c-4c6e-9d3e-0a1b2c3d4e5f"));
+        for text in [
+            "",
+            "short",
+            "--dangerously-skip",
+            "0b2f6a52 6a3c",
+            "-b2f6a52-6a3c",
+        ] {
+            assert!(!is_session_id(text), "{text}");
+        }
+    }
+}

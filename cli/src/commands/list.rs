@@ -1,0 +1,201 @@
+//! `claude-codex list`
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use anstyle::Style;
+use clap::Args;
+use shared::error::{Code, Error};
+use shared::model::{Instance, Status};
+use shared::workflow::{self, Activity, BoardRow, Context};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::failure::Failure;
+use crate::output::{BAD, BOLD, DIM, GOOD, NAME, Output, PLAIN, WARNING, height, width};
+use crate::session;
+use crate::table::{Cell, Table};
+use crate::text::{cut, first_line};
+use crate::time::age;
+
+/// How often the database is asked whether anything changed.
+const POLL: Duration = Duration::from_millis(250);
+/// How often the agents themselves are looked at.
+const LOOK: Duration = Duration::from_secs(2);
+
+const EXAMPLES: &str = "\
+Examples:
+  claude-codex list                   who is at work
+  claude-codex list --all             also those that have ended
+  claude-codex list --watch           a live table; Ctrl-C ends it
+  claude-codex list --json | jq -r '.[] | select(.activity.state == \"waitingForPerson\") | .id'";
+
+/// List the agents and what they are doing
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ListArgs {
+    /// Also list agents that have ended
+    #[arg(long, short)]
+    all: bool,
+    /// Keep the table up to date until Ctrl-C
+    #[arg(long, short)]
+    watch: bool,
+}
+
+fn word(activity: &Activity) -> &'static str {
+    match activity {
+        Activity::Idle => "idle",
+        Activity::Busy => "busy",
+        Activity::WaitingForPerson { .. } => "waiting for a person",
+        Activity::Gone => "gone",
+        Activity::Unknown => "unknown",
+        Activity::Ended => "ended",
+    }
+}
+
+pub(crate) async fn list(args: &ListArgs, output: Output) -> Result<(), Failure> {
+    if args.watch && (output.is_json() || !io::stdout().is_terminal()) {
+        return Err(Error::new(
+            Code::InvalidArguments,
+            "--watch needs a terminal to draw on",
+        )
+        .hint("Leave it out, or follow `claude-codex events --follow --json`.")
+        .into());
+    }
+    let context = session::open(output).await?;
+    if args.watch {
+        return watch(&context, args.all, output).await;
+    }
+    let rows = workflow::board(&context, args.all).await?;
+    if output.is_json() {
+        return output.document(&rows);
+    }
+    if rows.is_empty() {
+        return output.print(nobody(args.all));
+    }
+    output.print(&table(&rows).render(width()))
+}
+
+fn nobody(all: bool) -> &'static str {
+    if all {
+        "There are no agents. `claude-codex code \"…\"` launches one.\n"
+    } else {
+        "No agent is at work. `claude-codex code \"…\"` launches one, `claude-codex list --all` shows ended ones.\n"
+    }
+}
+
+/// Draws the table again whenever something may have changed.
+async fn watch(context: &Context, all: bool, output: Output) -> Result<(), Failure> {
+    // One listener for all the time: a Ctrl-C between two waits is not lost.
+    let mut interrupt = signal(SignalKind::interrupt())
+        .map_err(|source| Error::new(Code::Internal, format!("cannot hear Ctrl-C: {source}")))?;
+    let mut drawn = 0;
+    loop {
+        let rows = workflow::board(context, all).await?;
+        let version = context.store.data_version()?;
+        let mut lines = if rows.is_empty() {
+            vec![cut(nobody(all).trim_end(), width())]
+        } else {
+            table(&rows).lines(width())
+        };
+        // One line more would scroll, and the next frame would begin too low.
+        lines.truncate(height().saturating_sub(2));
+        // Up to where the last frame began, and everything below it away.
+        let up = if drawn > 0 {
+            format!("\x1b[{drawn}A")
+        } else {
+            String::new()
+        };
+        output.print(&format!("\r{up}\x1b[J{}\n", lines.join("\n")))?;
+        drawn = lines.len();
+        if !until_changed(context, version, &mut interrupt).await? {
+            return Ok(());
+        }
+        workflow::reconcile(context).await?;
+    }
+}
+
+/// Waits for a change or for the next look; false means that the user has seen enough.
+async fn until_changed(
+    context: &Context,
+    version: i64,
+    interrupt: &mut Signal,
+) -> Result<bool, Error> {
+    let began = Instant::now();
+    while began.elapsed() < LOOK {
+        tokio::select! {
+            _ = interrupt.recv() => return Ok(false),
+            () = tokio::time::sleep(POLL) => {}
+        }
+        if context.store.data_version()? != version {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+fn table(rows: &[BoardRow]) -> Table {
+    let repositories: BTreeSet<_> = rows.iter().map(|row| &row.instance.repository).collect();
+    let many = repositories.len() > 1;
+    let mut titles = vec!["ID", "KIND", "STATUS", "ACTIVITY", "AGE"];
+    if many {
+        titles.push("REPOSITORY");
+    }
+    titles.extend(["BRANCH", "TASK"]);
+    let mut table = Table::new(&titles);
+    for BoardRow { instance, activity } in rows {
+        let (doing, style) = shown_activity(activity);
+        let mut cells = vec![
+            Cell::styled(instance.id.as_str(), NAME),
+            Cell::new(instance.kind.as_str()),
+            Cell::styled(instance.status.as_str(), status_style(instance.status)),
+            Cell::styled(doing, style),
+            Cell::new(age(&instance.created_at)),
+        ];
+        if many {
+            let name = instance.repository.file_name().unwrap_or_default();
+            cells.push(Cell::new(name.to_string_lossy()));
+        }
+        cells.push(Cell::new(instance.branch_name.as_deref().unwrap_or("-")));
+        cells.push(Cell::styled(subject(instance), DIM));
+        table.row(cells);
+    }
+    table
+}
+
+/// Returns in one line what an agent is about.
+fn subject(instance: &Instance) -> String {
+    let text = first_line(&instance.prompt);
+    match (instance.issue_number, &instance.task_id) {
+        (Some(number), _) => format!("#{number} {text}"),
+        (None, Some(task)) => format!("{task} {text}"),
+        (None, None) => text,
+    }
+}
+
+/// Returns how an activity is shown.
+pub(super) fn shown_activity(activity: &Activity) -> (String, Style) {
+    match activity {
+        Activity::WaitingForPerson { on } => {
+            (format!("{}: {}", word(activity), first_line(on)), WARNING)
+        }
+        Activity::Busy => (word(activity).to_owned(), GOOD),
+        Activity::Gone => (word(activity).to_owned(), BAD),
+        Activity::Idle => (word(activity).to_owned(), PLAIN),
+        Activity::Unknown | Activity::Ended => ("-".to_owned(), DIM),
+    }
+}
+
+/// Returns how a status is shown.
+pub(super) fn status_style(status: Status) -> Style {
+    match status {
+        Status::Running | Status::Started => GOOD,
+        Status::Failed => BAD,
+        Status::PrCreated | Status::PrMerged | Status::Completed => BOLD,
+        Status::Terminated | Status::PrClosed => DIM,
+        Status::WaitingReview
+        | Status::UnderReview
+        | Status::FeedbackReceived
+        | Status::CreatingPr => NAME,
+    }
+}

@@ -1,0 +1,82 @@
+//! What most commands begin and end with: the surroundings put in order, the change recorded.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use shared::config::Environment;
+use shared::error::Error;
+use shared::model::{EventSource, InstanceId};
+use shared::store::NewEvent;
+use shared::workflow::{self, Context, Run};
+
+use crate::output::{NAME, Output, WARNING};
+
+/// Opens the surroundings and brings the database in line with what is really there.
+pub(crate) async fn open(output: Output) -> Result<Context, Error> {
+    let context = Context::open(Environment::of_process(), &[]).await?;
+    reconcile(&context, output).await;
+    Ok(context)
+}
+
+/// Brings the database in line. Where that fails the command goes on: it may be the very one that helps.
+pub(crate) async fn reconcile(context: &Context, output: Output) {
+    match workflow::reconcile(context).await {
+        Ok(changes) => {
+            for change in changes {
+                let from = change
+                    .from
+                    .map(|from| format!("{from} → "))
+                    .unwrap_or_default();
+                let text = format!("{} is {from}{}", change.instance, change.to);
+                output.note("note", NAME, &text);
+            }
+        }
+        Err(error) => output.note("warning", WARNING, &error.message),
+    }
+}
+
+/// A command that changes something, from its beginning to its record.
+#[derive(Debug)]
+pub(crate) struct Record {
+    name: &'static str,
+    parameters: Value,
+    began: Instant,
+}
+
+impl Record {
+    /// Begins a record; `parameters` hold nothing that could be a secret.
+    pub(crate) fn begin(name: &'static str, parameters: Value) -> Self {
+        Self {
+            name,
+            parameters,
+            began: Instant::now(),
+        }
+    }
+
+    /// Writes the record. That it can't be written does not undo what was done.
+    pub(crate) async fn end<T>(
+        self,
+        context: &Context,
+        run: &Run,
+        instance: Option<&InstanceId>,
+        result: &Result<T, Error>,
+        summary: impl FnOnce(&T) -> Value,
+        output: Output,
+    ) {
+        let event = NewEvent {
+            instance: instance.cloned(),
+            source: EventSource::Command,
+            server: "claude-codex".to_owned(),
+            name: self.name.to_owned(),
+            parameters: self.parameters,
+            result: result.as_ref().ok().map(summary),
+            error_code: result.as_ref().err().map(|error| error.code.to_string()),
+            status_changes: run.changes(),
+            duration_ms: self.began.elapsed().as_secs_f64() * 1000.0,
+        };
+        if let Err(error) = context.store.write(move |w| w.insert_event(&event)).await {
+            let text = format!("the command was not recorded: {error}");
+            output.note("warning", WARNING, &text);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Times as the database keeps them (`2026-07-28T12:34:56.789Z`), and how long ago they were.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// Returns how long ago a stored time was, in one or two characters of precision: `5s`, `12m`, `3h`, `9d`.
+pub(crate) fn age(stored: &str) -> String {
+    let now = seconds_now();
+    match seconds(stored) {
+        Some(then) => short(now.saturating_sub(then)),
+        None => "?".to_owned(),
+    }
+}
+
+/// Returns the part of a stored time that people read: `2026-07-28 12:34:56`.
+pub(crate) fn readable(stored: &str) -> String {
+    let end = stored.len().min("2026-07-28T12:34:56".len());
+    crate::text::harmless(&stored.get(..end).unwrap_or_default().replace('T', " "))
+}
+
+/// Returns the time now, as the database would store it.
+pub(crate) fn now() -> String {
+    let seconds = seconds_now();
+    let (year, month, day) = date(seconds / DAY);
+    let rest = seconds % DAY;
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        rest / HOUR,
+        rest % HOUR / MINUTE,
+        rest % MINUTE
+    )
+}
+
+fn seconds_now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+fn short(seconds: u64) -> String {
+    match seconds {
+        0..MINUTE => format!("{seconds}s"),
+        MINUTE..HOUR => format!("{}m", seconds / MINUTE),
+        HOUR..DAY => format!("{}h", seconds / HOUR),
+        _ => format!("{}d", seconds / DAY),
+    }
+}
+
+/// Reads a stored time as seconds since 1970.
+fn seconds(stored: &str) -> Option<u64> {
+    let number = |from: usize, to: usize| stored.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    Some(days(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second)
+}
+
+/// Counts days since 1970-01-01. The year begins in March, so that a leap day is its last.
+fn days(year: u64, month: u64, day: u64) -> u64 {
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    // 719_468 days lie between 0000-03-01 and 1970-01-01.
+    year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468
+}
+
+/// The reverse of [`days`], by search: nobody prints so many times that it matters.
+fn date(count: u64) -> (u64, u64, u64) {
+    let mut year = 1970 + count / 366;
+    while days(year + 1, 1, 1) <= count {
+        year += 1;
+    }
+    let month = (1..=12)
+        .rev()
+        .find(|month| days(year, *month, 1) <= count)
+        .unwrap_or(1);
+    (year, month, count - days(year, month, 1) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_times_are_read() {
+        assert_eq!(seconds("1970-01-01T00:00:00.000Z"), Some(0));
+        assert_eq!(seconds("2000-02-29T12:00:00Z"), Some(951_825_600));
+        assert_eq!(seconds("2026-11-16T02:31:11.123Z"), Some(1_794_796_271));
+        assert_eq!(seconds("yesterday"), None);
+        assert_eq!(seconds("2026-13-01T00:00:00Z"), None);
+    }
+
+    #[test]
+    fn dates_and_days_are_each_others_reverse() {
+        for count in (0..40_000).step_by(7) {
+            let (year, month, day) = date(count);
+            assert_eq!(days(year, month, day), count);
+            assert!((1..=12).contains(&month) && (1..=31).contains(&day));
+        }
+        assert_eq!(date(11_016), (2000, 2, 29));
+        assert_eq!(age(&now()), "0s");
+    }
+
+    #[test]
+    fn ages_are_short() {
+        assert_eq!(
+            [5, 61, 7_300, 900_000].map(short),
+            ["5s", "1m", "2h", "10d"]
+        );
+        assert_eq!(age("nonsense"), "?");
+        assert_eq!(readable("2026-07-28T12:34:56.789Z"), "2026-07-28 12:34:56");
+    }
+}

@@ -1,0 +1,147 @@
+//! What agents' sessions run: hooks, and the program that becomes the agent.
+
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::json;
+use shared::model::{InstanceKind, LaunchStep, Origin};
+use shared::store::NewInstance;
+
+use crate::support::Place;
+
+fn stored_instance(place: &Place, id: &str) {
+    let new = NewInstance {
+        id: id.parse().unwrap(),
+        kind: InstanceKind::Coding,
+        origin: Origin::Adopted,
+        repository: "/r".to_owned(),
+        worktree_path: "/r".into(),
+        branch_name: None,
+        base_branch: "main".to_owned(),
+        base_commit: None,
+        tmux_session: None,
+        tmux_pane: None,
+        claude_session_id: None,
+        issue_number: None,
+        task_id: None,
+        parent_instance_id: None,
+        prompt: String::new(),
+        require_review: false,
+        max_reviews: 3,
+        launch_step: LaunchStep::Ready,
+        owner: None,
+    };
+    place
+        .store()
+        .write_now(|w| w.insert_instance(&new, None))
+        .unwrap();
+}
+
+/// Runs a hook and returns its standard output; it never fails.
+fn hook(place: &Place, id: Option<&str>, event: &str, payload: &str) -> String {
+    let mut command = place.codex_command(&["hook", event]);
+    if let Some(id) = id {
+        command.env("CODEX_INSTANCE_ID", id);
+    }
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One with nobody to act for doesn't even read.
+    let _ = child.stdin.take().unwrap().write_all(payload.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn hooks_keep_what_they_are_told_and_never_fail() {
+    let place = Place::new();
+    let id = "work-1-a1";
+    let session = "0b2f6a52-6a3c-4c6e-9d3e-0a1b2c3d4e5f";
+    let start = format!(
+        r#"{{"session_id":"{session}","hook_event_name":"SessionStart","source":"clear"}}"#
+    );
+
+    // Nothing there yet, nobody to act for, nonsense, an event that is not known, an id that is none.
+    assert_eq!(hook(&place, Some(id), "SessionStart", &start), "");
+    assert!(!place.state().join("codex.db").exists());
+    stored_instance(&place, id);
+    assert_eq!(hook(&place, None, "SessionStart", &start), "");
+    assert_eq!(hook(&place, Some(id), "Stop", "nonsense"), "");
+    assert_eq!(
+        hook(
+            &place,
+            Some(id),
+            "Future",
+            r#"{"session_id":"s","hook_event_name":"Future"}"#
+        ),
+        ""
+    );
+    assert_eq!(hook(&place, Some("../x"), "Stop", &start), "");
+    let log = std::fs::read_to_string(place.state().join("logs/work-1-a1.log")).unwrap();
+    assert!(log.contains("not understood"), "{log}");
+
+    let id = id.parse().unwrap();
+    let instance = || place.store().read_now(|r| r.instance(&id)).unwrap();
+    let before = instance();
+    assert_eq!(before.claude_session_id, None);
+    assert_eq!(hook(&place, Some(id.as_str()), "SessionStart", &start), "");
+    assert_eq!(instance().claude_session_id.as_deref(), Some(session));
+    assert!(instance().last_activity > before.last_activity);
+    let events = place.json(&["events", id.as_str()]);
+    assert_eq!(
+        (&events[0]["name"], &events[0]["source"]),
+        (&json!("SessionStart"), &json!("hook"))
+    );
+    assert_eq!(events[0]["parameters"], json!({"source": "clear"}));
+}
+
+#[test]
+fn a_hook_does_not_wait_for_a_database_that_stalls() {
+    let place = Place::new();
+    stored_instance(&place, "work-1-a1");
+    let store = place.store();
+    store
+        .write_now(|_| {
+            let began = std::time::Instant::now();
+            hook(
+                &place,
+                Some("work-1-a1"),
+                "Stop",
+                r#"{"session_id":"s","hook_event_name":"Stop"}"#,
+            );
+            assert!(began.elapsed() < Duration::from_secs(3));
+            Ok(())
+        })
+        .unwrap();
+    let log = std::fs::read_to_string(place.state().join("logs/work-1-a1.log")).unwrap();
+    assert!(log.contains("gave up"), "{log}");
+}
+
+#[test]
+fn exec_agent_becomes_the_agent_with_just_its_own_environment() {
+    let place = Place::new();
+    let file = place.path().join("launch.json");
+    let launch = json!({"argv": ["env"], "environment": {"PATH": "/usr/bin:/bin", "OWN": "1"}, "directory": place.path()});
+    std::fs::write(&file, launch.to_string()).unwrap();
+    let output = place
+        .codex_command(&["exec-agent", file.to_str().unwrap()])
+        .env("TERM", "screen")
+        .env("SECRET", "x")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut lines: Vec<_> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["OWN=1", "PATH=/usr/bin:/bin", "TERM=screen"]);
+
+    let missing =
+        json!({"argv": ["no-such-agent"], "environment": {"PATH": "/bin"}, "directory": "/"});
+    std::fs::write(&file, missing.to_string()).unwrap();
+    let output = place.codex(&["exec-agent", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`no-such-agent`"));
+}

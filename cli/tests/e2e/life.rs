@@ -1,0 +1,224 @@
+//! An agent from launch to end, on real git and tmux.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::support::{Place, error, until};
+use serde_json::{Value, json};
+
+const FIELDS: [&str; 17] = [
+    "id",
+    "type",
+    "status",
+    "repository",
+    "worktreePath",
+    "branchName",
+    "baseBranch",
+    "tmuxSession",
+    "claudeSessionId",
+    "issueNumber",
+    "taskId",
+    "parentInstanceId",
+    "prNumber",
+    "prUrl",
+    "createdAt",
+    "lastActivity",
+    "completedAt",
+];
+
+#[test]
+fn from_code_to_clean_nothing_is_left() {
+    let place = Place::new();
+    let before = place.world();
+
+    let instance = place.json(&["code", "Fix the login"]);
+    for field in FIELDS {
+        assert!(
+            instance.get(field).is_some(),
+            "{field} is missing: {instance}"
+        );
+    }
+    let id = "work-fix-the-login-a1";
+    assert_eq!(instance["id"], id);
+    assert_eq!(instance["type"], "coding");
+    assert_eq!(instance["branchName"], format!("codex/{id}"));
+    assert_eq!(place.sessions().trim(), id);
+
+    let list = place.json(&["list"]);
+    assert_eq!(list.as_array().unwrap().len(), 1);
+    assert_eq!(list[0]["id"], id);
+    assert_eq!(list[0]["activity"], json!({"state": "unknown"}));
+    let table = place.text(&["list"]);
+    assert!(table.starts_with("ID ") && table.contains(id), "{table}");
+    assert!(!table.contains('\x1b'), "{table:?}");
+
+    let stray = ["new-session", "-d", "-s", "stray", "sleep", "600"];
+    assert!(place.tmux(&stray).status.success());
+    let checks = place.json(&["doctor"]).to_string();
+    assert!(checks.contains("belong to no agent: stray\""), "{checks}");
+    place.tmux(&["kill-session", "-t", "=stray"]);
+
+    let shown = place.json(&["show", id]);
+    assert_eq!(shown["prompt"], "Fix the login");
+    assert_eq!(shown["events"][0]["name"], "code");
+    assert_eq!(shown["events"][0]["source"], "command");
+    assert_eq!(shown["messages"], json!([]));
+    assert!(place.text(&["show", id]).contains("Fix the login"));
+    until("the terminal says hello", || {
+        place.json(&["logs", id])["terminal"] == "hello"
+    });
+
+    let stopped = place.json(&["stop", id]);
+    assert_eq!(
+        (&stopped["status"], &stopped["kept"]),
+        (&json!("terminated"), &Value::Null)
+    );
+    assert_eq!(place.json(&["list"]), json!([]));
+    assert_eq!(place.json(&["list", "--all"])[0]["status"], "terminated");
+    assert_eq!(place.json(&["clean"]), json!([]));
+    assert_eq!(place.world(), before);
+
+    let names: Vec<Value> = place
+        .json(&["events", id])
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["name"].clone())
+        .collect();
+    assert_eq!(names, ["code", "stop"]);
+}
+
+#[test]
+fn unsaved_work_outlives_stop_and_clean_and_resume_finds_it() {
+    let place = Place::new();
+    let instance = place.json(&["code", "Write it"]);
+    let id = instance["id"].as_str().unwrap();
+    let worktree = std::path::Path::new(instance["worktreePath"].as_str().unwrap());
+    std::fs::write(worktree.join("draft"), "precious").unwrap();
+
+    let stopped = place.json(&["stop", id]);
+    assert!(
+        stopped["kept"].as_str().unwrap().contains("1 uncommitted"),
+        "{stopped}"
+    );
+    let cleaned = place.json(&["clean", "--dry-run"]);
+    assert_eq!(
+        (&cleaned[0]["id"], &cleaned[0]["kept"]),
+        (&json!(id), &json!(true))
+    );
+    assert_eq!(place.json(&["clean"])[0]["kept"], true);
+    assert!(worktree.join("draft").exists());
+
+    assert_eq!(place.json(&["resume", id])["status"], "started");
+    assert_eq!(place.sessions().trim(), id);
+    std::fs::remove_file(worktree.join("draft")).unwrap();
+    place.text(&["stop", id]);
+    assert!(!worktree.exists());
+}
+
+#[test]
+fn stop_of_an_agent_that_is_gone_and_of_one_that_never_was() {
+    let place = Place::new();
+    let id = place.json(&["code", "Go"])["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    place.text(&["stop", &id]);
+    assert_eq!(place.json(&["stop", &id])["status"], "terminated");
+    let output = place.codex(&["stop", "work-nobody-a1", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(error(&output)["code"], "INSTANCE_NOT_FOUND");
+}
+
+#[test]
+fn the_prompt_comes_from_standard_input_and_is_harmless_on_the_terminal() {
+    let place = Place::new();
+    let mut child = place
+        .codex_command(&["plan", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"Plan \x1b[31mred\x1b]0;title\x07 things\n")
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let instance: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(instance["type"], "planning");
+    assert_eq!(instance["branchName"], Value::Null);
+    let id = instance["id"].as_str().unwrap();
+    for words in [&["list"] as &[&str], &["show", id], &["events"]] {
+        let shown = place.text(words);
+        assert!(!shown.contains(['\x1b', '\x07']), "{shown:?}");
+    }
+}
+
+#[test]
+fn an_agent_that_cannot_start_is_noticed_and_says_why() {
+    let place = Place::new();
+    let launched = place
+        .codex_command(&["code", "Try", "--json"])
+        .env("CODEX_AGENT_COMMAND", "no-such-agent --flag")
+        .output()
+        .unwrap();
+    let instance: Value = serde_json::from_slice(&launched.stdout).unwrap();
+    let id = instance["id"].as_str().unwrap();
+    until("it has failed", || {
+        place.json(&["show", id])["status"] == "failed"
+    });
+    let note = place.json(&["show", id])["note"].clone();
+    assert!(note.as_str().unwrap().contains("status 1"), "{note}");
+}
+
+#[test]
+fn a_killed_tmux_server_shows_as_failed() {
+    let place = Place::new();
+    let id = place.json(&["code", "Go"])["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let killed = place.tmux(&["kill-server"]);
+    assert!(killed.status.success(), "{killed:?}");
+    let output = place.codex(&["list"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains(&format!("{id} is started → failed")),
+        "{said}"
+    );
+    assert_eq!(place.json(&["show", &id])["status"], "failed");
+}
+
+#[test]
+fn what_is_already_there_refuses_a_launch_and_stays() {
+    let place = Place::new();
+    place.git(&["branch", "taken"]);
+    let before = place.world();
+    for (words, code) in [
+        (
+            &["code", "x", "--branch", "taken", "--json"] as &[&str],
+            "BRANCH_EXISTS",
+        ),
+        (
+            &["code", "x", "--base", "nowhere", "--json"],
+            "BRANCH_NOT_FOUND",
+        ),
+        (&["code", "--issue", "42", "--json"], "NOT_AVAILABLE"),
+        (
+            &["code", "--task", "task-00000000", "--json"],
+            "TASK_NOT_FOUND",
+        ),
+    ] {
+        let output = place.codex(words);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert_eq!(error(&output)["code"], code);
+    }
+    assert_eq!(place.world(), before);
+    assert_eq!(place.json(&["list", "--all"]), json!([]));
+    assert_eq!(
+        place.json(&["code", "x", "--issue", "42"])["id"],
+        "work-42-a1"
+    );
+}

@@ -1,0 +1,12 @@
+//! The program as people and agents run it.
+
+#[cfg(test)]
+mod hooks;
+#[cfg(test)]
+mod life;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod surface;
+#[cfg(test)]
+mod terminal;

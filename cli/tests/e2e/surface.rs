@@ -1,0 +1,303 @@
+//! What can be asked without an agent: usage, init, doctor, config, completions, tasks.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use crate::support::{PROGRAM, Place, error};
+use serde_json::{Value, json};
+use shared::model::{Priority, TaskStatus};
+use shared::store::NewTask;
+
+#[test]
+fn wrong_usage_exits_with_2_and_prints_nothing_to_standard_output() {
+    let place = Place::new();
+    for words in [
+        &[] as &[&str],
+        &["fly"],
+        &["code"],
+        &["code", "  "],
+        &["code", "x", "--issue", "0"],
+        &["code", "x", "--max-reviews", "many"],
+        &["show"],
+        &["show", "../etc/passwd"],
+        &["list", "--watch"],
+        &["attach", "work-1-a1"],
+        &["code", "x", "--branch", "-bad..name"],
+    ] {
+        let output = place.codex(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {output:?}");
+        assert!(output.stdout.is_empty(), "{words:?}");
+        let json: Vec<_> = words.iter().copied().chain(["--json"]).collect();
+        let output = place.codex(&json);
+        assert_eq!(output.status.code(), Some(2), "{json:?}: {output:?}");
+        let error = error(&output);
+        assert_eq!(error["code"], "INVALID_ARGUMENTS", "{error}");
+        assert!(!error["message"].as_str().unwrap().is_empty());
+    }
+    assert_eq!(place.codex(&["--help"]).status.code(), Some(0));
+    assert_eq!(place.codex(&["list", "--help"]).status.code(), Some(0));
+}
+
+#[test]
+fn errors_say_what_happened_and_what_to_do() {
+    let place = Place::without_repository();
+    let output = place.codex(&["code", "x"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines: Vec<_> = said
+        .lines()
+        .filter(|line| !line.starts_with("Checking"))
+        .collect();
+    assert!(
+        lines[0].starts_with("error: ") && lines[1].starts_with("hint: "),
+        "{said}"
+    );
+    assert_eq!(
+        error(&place.codex(&["tasks", "--json"]))["code"],
+        "NOT_A_REPOSITORY"
+    );
+}
+
+#[test]
+fn init_keeps_what_is_there_and_is_done_once() {
+    let place = Place::new();
+    let mcp = place.repository().join(".mcp.json");
+    let config = place.repository().join(".codex/config.toml");
+    std::fs::write(&mcp, "{\n    \"mcpServers\": {\n        \"mine\": {\"command\": \"x\"}\n    },\n    \"other\": [1, 2]\n}\n").unwrap();
+    std::fs::set_permissions(&mcp, std::fs::Permissions::from_mode(0o640)).unwrap();
+
+    let planned = place.json(&["init", "--dry-run"]);
+    assert_eq!(
+        (&planned[0]["action"], &planned[1]["action"]),
+        (&json!("updated"), &json!("created"))
+    );
+    assert!(!config.exists() && !std::fs::read_to_string(&mcp).unwrap().contains("codex"));
+
+    place.text(&["init"]);
+    let text = std::fs::read_to_string(&mcp).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["mcpServers"]["mine"]["command"], "x");
+    assert_eq!(value["other"], json!([1, 2]));
+    for name in ["codex-coding", "codex-review", "codex-planning"] {
+        let command = value["mcpServers"][name]["command"].as_str().unwrap();
+        assert!(
+            std::path::Path::new(command).is_absolute() && std::path::Path::new(command).exists()
+        );
+    }
+    assert!(text.starts_with("{\n    \"mcpServers\""), "{text}");
+    assert_eq!(mcp.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    // Everything in it is a comment: the settings are as before.
+    assert!(
+        place
+            .json(&["config"])
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|value| { !value["origin"].as_str().unwrap().ends_with("config.toml") })
+    );
+
+    std::fs::write(&config, "[review]\nmaxReviewCycles = 7\n").unwrap();
+    let again = place.json(&["init"]);
+    assert_eq!(
+        (&again[0]["action"], &again[1]["action"]),
+        (&json!("unchanged"), &json!("unchanged"))
+    );
+    assert_eq!(std::fs::read_to_string(&mcp).unwrap(), text);
+    assert!(std::fs::read_to_string(&config).unwrap().contains('7'));
+}
+
+#[test]
+fn init_leaves_a_broken_file_alone() {
+    let place = Place::new();
+    let mcp = place.repository().join(".mcp.json");
+    std::fs::write(&mcp, "{ not json").unwrap();
+    let output = place.codex(&["init", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(error(&output)["code"], "CONFIG_INVALID");
+    assert_eq!(std::fs::read_to_string(&mcp).unwrap(), "{ not json");
+    assert!(!place.repository().join(".codex").exists());
+}
+
+fn status<'a>(checks: &'a Value, name: &str) -> &'a str {
+    let mut checks = checks.as_array().unwrap().iter();
+    let check = checks.find(|check| check["name"] == name);
+    check.unwrap_or_else(|| panic!("no check {name}"))["status"]
+        .as_str()
+        .unwrap()
+}
+
+#[test]
+fn doctor_finds_what_is_wrong_and_leaves_no_trace() {
+    let place = Place::without_repository();
+    let output = place.codex(&["doctor", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let checks: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(status(&checks, "repository"), "error");
+    assert_eq!(status(&checks, "git"), "ok");
+    assert_eq!(status(&checks, "agent"), "warning");
+    assert!(!place.state().exists());
+
+    let place = Place::new();
+    let healthy = place.json(&["doctor"]);
+    assert_eq!(status(&healthy, "repository"), "ok");
+    assert_eq!(status(&healthy, "database"), "ok");
+
+    std::fs::create_dir(place.repository().join(".codex")).unwrap();
+    std::fs::write(
+        place.repository().join(".codex/config.toml"),
+        "[review]\nmaxReviewCycle = 1\n",
+    )
+    .unwrap();
+    std::fs::create_dir(place.state()).unwrap();
+    std::fs::write(
+        place.state().join("codex.db"),
+        "this is no database, but text of some length".repeat(100),
+    )
+    .unwrap();
+    place.git(&[
+        "remote",
+        "add",
+        "origin",
+        "https://me:secret123@github.com/me/it",
+    ]);
+    let output = place
+        .codex_command(&["doctor", "--json"])
+        .env_remove("CODEX_AGENT_COMMAND")
+        .env("CODEX_CLAUDE", "/nowhere/claude")
+        .env("CODEX_FORGE", "github")
+        .env("GITHUB_TOKEN", "ghp_verysecret")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains("secret"), "{text}");
+    let checks: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(status(&checks, "config"), "error");
+    assert_eq!(status(&checks, "database"), "error");
+    let broken = checks
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["status"] == "error");
+    assert!(
+        broken.clone().all(|check| check["fix"].is_string()),
+        "{checks}"
+    );
+}
+
+#[test]
+fn config_says_where_each_value_came_from() {
+    let place = Place::new();
+    std::fs::create_dir(place.repository().join(".codex")).unwrap();
+    std::fs::write(
+        place.repository().join(".codex/config.toml"),
+        "[coding]\nrequireReview = true\n",
+    )
+    .unwrap();
+    let output = place
+        .codex_command(&["config", "--json"])
+        .env("CODEX_REVIEW_MAX_REVIEW_CYCLES", "5")
+        .output()
+        .unwrap();
+    let values: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let origin = |key: &str| {
+        let mut values = values.as_array().unwrap().iter();
+        values.find(|value| value["key"] == key).unwrap()["origin"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(origin("coding.requireReview").ends_with(".codex/config.toml"));
+    assert_eq!(
+        origin("review.maxReviewCycles"),
+        "$CODEX_REVIEW_MAX_REVIEW_CYCLES"
+    );
+    assert_eq!(origin("review.mayEdit"), "default");
+    assert!(place.text(&["config"]).contains("coding.requireReview"));
+    assert!(!place.state().exists());
+}
+
+#[test]
+fn completions_and_man_pages_are_printed() {
+    let place = Place::without_repository();
+    for shell in ["bash", "zsh", "fish"] {
+        let text = place.text(&["completions", shell]);
+        assert!(
+            text.contains("claude-codex") && text.contains("doctor"),
+            "{shell}"
+        );
+    }
+    assert!(place.text(&["man"]).contains(".TH claude-codex"));
+    assert!(
+        place
+            .text(&["man", "code"])
+            .contains("claude\\-codex\\-code")
+    );
+}
+
+#[test]
+fn tasks_are_listed_and_one_that_waits_is_refused() {
+    let place = Place::new();
+    let repository = place
+        .git(&["rev-parse", "--show-toplevel"])
+        .trim()
+        .to_owned();
+    let task = |title: &str, depends_on| NewTask {
+        repository: repository.clone(),
+        title: title.to_owned(),
+        description: "Do it".to_owned(),
+        priority: Priority::High,
+        estimated_hours: Some(1.5),
+        depends_on,
+        created_by: None,
+    };
+    let store = place.store();
+    let first = store
+        .write_now(|w| w.insert_task(&task("First", vec![])))
+        .unwrap();
+    let second = store
+        .write_now(|w| w.insert_task(&task("Second", vec![first.id.clone()])))
+        .unwrap();
+    assert_eq!(place.json(&["tasks"]).as_array().unwrap().len(), 2);
+    let ready = place.json(&["tasks", "--ready"]);
+    assert_eq!(
+        (ready.as_array().unwrap().len(), &ready[0]["title"]),
+        (1, &json!("First"))
+    );
+    assert!(place.text(&["tasks"]).contains("Second"));
+
+    let refused = error(&place.codex(&["code", "--task", second.id.as_str(), "--json"]));
+    assert_eq!(refused["code"], "TASK_NOT_READY");
+    assert_eq!(refused["details"]["waitingFor"], json!([first.id]));
+    assert!(refused["message"].as_str().unwrap().contains("First"));
+
+    let launched = place.json(&["code", "--task", first.id.as_str()]);
+    assert_eq!(launched["taskId"], json!(first.id));
+    assert!(
+        launched["prompt"]
+            .as_str()
+            .unwrap()
+            .starts_with("First\n\nDo it")
+    );
+    let status = store
+        .read_now(|r| r.task(&repository, &first.id))
+        .unwrap()
+        .status;
+    assert_eq!(status, TaskStatus::InProgress);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let place = Place::without_repository();
+    let mut child = std::process::Command::new(PROGRAM)
+        .args(["completions", "zsh"])
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
