@@ -10,6 +10,7 @@ use crate::commands::config::ConfigArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::events::EventsArgs;
 use crate::commands::exec_agent::ExecAgentArgs;
+use crate::commands::finish_instance::FinishInstanceArgs;
 use crate::commands::hook::HookArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::list::ListArgs;
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     Hook(HookArgs),
     #[command(hide = true)]
     ExecAgent(ExecAgentArgs),
+    #[command(hide = true)]
+    FinishInstance(FinishInstanceArgs),
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::Config(_)
         | Command::Doctor(_)
         | Command::Events(_)
+        | Command::FinishInstance(_)
         | Command::Init(_)
         | Command::List(_)
         | Command::Logs(_)
@@ -79,6 +80,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Config(_) => commands::config::config(output).await,
         Command::Doctor(_) => commands::doctor::doctor(output).await,
         Command::Events(args) => commands::events::events(args, output).await,
+        Command::FinishInstance(args) => commands::finish_instance::finish_instance(&args).await,
         Command::Init(args) => commands::init::init(&args, output).await,
         Command::List(args) => commands::list::list(&args, output).await,
         Command::Logs(args) => commands::logs::logs(&args, output).await,

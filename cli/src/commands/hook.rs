@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use shared::agent::{EndReason, Event, Payload, Source};
+use shared::agent::{Answer, EndReason, Event, Payload, Source};
 use shared::config::Environment;
 use shared::model::{EventSource, InstanceId};
 use shared::store::{NewEvent, Store, StoreError, Writer};
+use shared::workflow::take_at_end_of_turn;
 
 use crate::text::harmless;
 use crate::time;
@@ -77,7 +78,26 @@ fn answer(environment: &Environment, id: &InstanceId) -> Result<(), String> {
     let store = Store::open(&path).map_err(|error| error.to_string())?;
     store
         .write_now(|w| take_in(w, id, &payload, began))
-        .map_err(|error| error.to_string())
+        .map_err(|error| error.to_string())?;
+    if matches!(payload.event, Event::Stop { .. }) {
+        hand_over(&store, id)?;
+    }
+    Ok(())
+}
+
+/// Gives an agent that has ended its turn the next message that it is owed.
+fn hand_over(store: &Store, id: &InstanceId) -> Result<(), String> {
+    let owed = take_at_end_of_turn(store, id).map_err(|error| error.to_string())?;
+    let Some(reason) = owed else {
+        return Ok(());
+    };
+    let Some(answer) = (Answer::KeepWorking { reason }).to_json() else {
+        return Ok(());
+    };
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{answer}")
+        .and_then(|()| stdout.flush())
+        .map_err(|error| format!("cannot hand a message over: {error}"))
 }
 
 /// Keeps what a hook tells about its agent.

@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod exec_agent;
+pub(crate) mod finish_instance;
 pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod list;

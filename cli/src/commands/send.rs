@@ -1,13 +1,15 @@
 //! `claude-codex send`
 
 use clap::Args;
-use shared::error::{Code, Error};
+use serde_json::json;
 use shared::model::InstanceId;
+use shared::workflow::{self, Sent};
 
 use super::code::read_prompt;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::session;
+use crate::output::{NAME, Output};
+use crate::progress::Progress;
+use crate::session::{self, Record};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,15 +27,24 @@ pub(crate) struct SendArgs {
 }
 
 pub(crate) async fn send(args: &SendArgs, output: Output) -> Result<(), Failure> {
-    read_prompt(args.text.clone())?;
+    let text = read_prompt(args.text.clone())?;
     let context = session::open(output).await?;
-    let id = args.id.clone();
-    context.store.read(move |r| r.instance(&id)).await?;
-    let attach = format!("Type it yourself: claude-codex attach {}.", args.id);
-    Err(Error::new(
-        Code::NotAvailable,
-        "this version can't hand texts to agents",
-    )
-    .hint(attach)
-    .into())
+    let (run, progress) = Progress::start(output);
+    let record = Record::begin("send", json!({ "id": args.id }));
+    let result = workflow::send(&context, &run, &args.id, &text).await;
+    progress.finish(&result);
+    let summary = |sent: &Sent| json!(sent);
+    record
+        .end(&context, &run, Some(&args.id), &result, summary, output)
+        .await;
+    let sent = result?;
+    if output.is_json() {
+        return output.document(&sent);
+    }
+    let id = &args.id;
+    output.print(&match (sent.delivered, &sent.waiting_for) {
+        (true, _) => format!("{NAME}{id}{NAME:#} has it\n"),
+        (false, Some(reason)) => format!("Stored; it waits for {reason}\n"),
+        (false, None) => format!("Stored; {NAME}{id}{NAME:#} gets it when its turn ends\n"),
+    })
 }
