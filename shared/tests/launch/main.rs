@@ -1,5 +1,7 @@
 //! Launching, ending and repairing agents on real git and real tmux, with everything that can go wrong.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 mod crashes;
 mod ending;
 mod launcher;

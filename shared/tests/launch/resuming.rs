@@ -95,8 +95,8 @@ async fn that_is_killed_keeps_row_and_work() {
         if worktree_stays {
             fs::remove_file(&work).unwrap();
         }
-        let resumed = resume(&context, &run, &instance.id).await.unwrap();
-        world.assert_stands(&resumed).await;
+        let again = resume(&context, &run, &instance.id).await.unwrap();
+        world.assert_stands(&again).await;
     }
 }
 
