@@ -151,8 +151,14 @@ fn the_prompt_comes_from_standard_input_and_is_harmless_on_the_terminal() {
     assert_eq!(instance["branchName"], Value::Null);
     let id = instance["id"].as_str().unwrap();
     for words in [&["list"] as &[&str], &["show", id], &["events"]] {
-        let shown = place.text(words);
-        assert!(!shown.contains(['\x1b', '\x07']), "{shown:?}");
+        // As on a terminal: styles of ours are kept, so those of others would be too.
+        let mut command = place.codex_command(words);
+        let output = command.env("CLICOLOR_FORCE", "1").output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(shown.contains("\x1b["), "{shown:?}");
+        for harmful in ["\x1b[31m", "\x1b]0", "\x07"] {
+            assert!(!shown.contains(harmful), "{shown:?}");
+        }
     }
 }
 
