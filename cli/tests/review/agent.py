@@ -128,7 +128,8 @@ def main():
                 elif mark.startswith(pending):
                     break
                 elif not pasting and pending[:1] == b"\r":
-                    submitted(server, box.decode("utf-8", "replace"))
+                    if box:
+                        submitted(server, box.decode("utf-8", "replace"))
                     box, pending = b"", pending[1:]
                 else:
                     end = len(pending)

@@ -9,19 +9,17 @@ use crate::support::{Place, kill, text};
 
 const TIME: Duration = Duration::from_secs(20);
 
-/// How often each process of an agent got each message.
+/// How often each process of an agent got each message, also when two came glued together.
 fn counts(place: &Place, id: &InstanceId) -> HashMap<(u64, String), usize> {
     let mut counts = HashMap::new();
     for entry in place.log(id, "message") {
         let received = entry["text"].as_str().unwrap();
-        let name = received
-            .split(['[', ']'])
-            .nth(1)
-            .unwrap_or_default()
-            .to_owned();
-        *counts
-            .entry((entry["pid"].as_u64().unwrap(), name))
-            .or_default() += 1;
+        for part in received.split("[claude-codex ").skip(1) {
+            let name = part.split(']').next().unwrap_or_default().to_owned();
+            *counts
+                .entry((entry["pid"].as_u64().unwrap(), name))
+                .or_default() += 1;
+        }
     }
     counts
 }
@@ -35,7 +33,7 @@ fn all_arrived(place: &Place, id: &InstanceId) {
     });
     let counts = counts(place, id);
     for message in place.messages(id) {
-        let name = format!("claude-codex {}", message.id);
+        let name = message.id.to_string();
         let got = counts.keys().filter(|(_, known)| *known == name).count();
         assert!(got >= 1, "{} was lost", message.id);
     }
@@ -97,6 +95,7 @@ fn of_the_whole_tmux_server() {
     let coder = place.coder(&[]);
     let began = Instant::now();
     let mut round = 0;
+    let mut senders = Vec::new();
     while began.elapsed() < TIME {
         let child = place.start(&["send", coder.as_str(), "-"], &format!("number {round}"));
         std::thread::sleep(moment(round));
@@ -107,7 +106,7 @@ fn of_the_whole_tmux_server() {
                 .parse()
                 .unwrap(),
         );
-        child.wait_with_output().unwrap();
+        senders.push(child);
         place.until("it is noticed", || {
             place.codex(&["list"]);
             !place.status(&coder).is_live() && place.instance(&coder).owner.is_none()
@@ -115,6 +114,9 @@ fn of_the_whole_tmux_server() {
         text(&place.codex(&["resume", coder.as_str()]));
         place.until("it is up", || place.status(&coder) == Status::Running);
         round += 1;
+    }
+    for mut sender in senders {
+        sender.wait().unwrap();
     }
     all_arrived(&place, &coder);
     eprintln!(

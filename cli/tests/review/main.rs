@@ -7,6 +7,10 @@ mod hostile;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod latency;
+#[cfg(test)]
+mod real_claude;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod rounds;

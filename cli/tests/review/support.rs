@@ -316,14 +316,19 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.tmux(&["kill-server"]);
         let socket = self.tmux(&["display-message", "-p", "#{socket_path}"]);
-        // What is left when the server was killed with -9 names itself in the complaint.
-        let complaint = String::from_utf8_lossy(&socket.stderr).into_owned();
-        let path = complaint
+        self.tmux(&["kill-server"]);
+        // The path is printed by a living server; the complaint about a dead one names it too.
+        let printed = text_of(&socket);
+        let path = printed
             .split_whitespace()
             .find(|word| word.starts_with('/'));
         if let Some(path) = path {
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while std::os::unix::net::UnixStream::connect(path).is_ok() && Instant::now() < deadline
+            {
+                std::thread::sleep(Duration::from_millis(20));
+            }
             let _ = std::fs::remove_file(path);
         }
     }
