@@ -245,6 +245,12 @@ pub fn this_process() -> ProcessMark {
     }
 }
 
+/// Returns the mark of another process, if it lives.
+pub fn mark(pid: u32) -> Option<ProcessMark> {
+    let started = start_time(pid)?;
+    Some(ProcessMark { pid, started })
+}
+
 /// Tells whether a marked process still lives, and is not another one with the same number.
 pub fn is_alive(mark: &ProcessMark) -> bool {
     match start_time(mark.pid) {

@@ -59,7 +59,7 @@ impl Identity {
         let find = async || {
             let context = self.context().await?;
             let id = match self.0.environment.instance_id()? {
-                Some(id) => connect(&context, run, &id, self.0.kind).await?,
+                Some(id) => connect(&context, &id, self.0.kind).await?,
                 None => adopt(&context, run, self.0.kind).await?,
             };
             self.0.tasks.spawn(repair(Arc::clone(&context)));

@@ -14,7 +14,7 @@ pub mod text;
 pub use closed_enum::UnknownVariant;
 pub use event::{EventSource, StatusChange};
 pub use id::{InstanceId, InvalidId, MessageId, TaskId};
-pub use instance::{Instance, InstanceKind, LaunchStep, Origin};
+pub use instance::{Instance, InstanceKind, LaunchStep, Origin, ProcessMark};
 pub use message::{Message, MessageKind, MessageState, TakenBy};
 pub use review::{Finding, Review, Severity, Verdict};
 pub use secret::Secret;

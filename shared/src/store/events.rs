@@ -22,6 +22,23 @@ pub struct NewEvent {
     pub duration_ms: f64,
 }
 
+impl NewEvent {
+    /// Makes an event of something that happened by itself, no call or command.
+    pub fn system(instance: &InstanceId, name: &str, status_changes: Vec<StatusChange>) -> Self {
+        Self {
+            instance: Some(instance.clone()),
+            source: EventSource::System,
+            server: "claude-codex".to_owned(),
+            name: name.to_owned(),
+            parameters: serde_json::json!({}),
+            result: None,
+            error_code: None,
+            status_changes,
+            duration_ms: 0.0,
+        }
+    }
+}
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -66,6 +66,16 @@ impl Reader<'_> {
             .optional()?)
     }
 
+    /// Returns who has the right to hand a message over, or had it last.
+    pub fn lease_holder(&self, id: &MessageId) -> Result<Option<String>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT lease_holder FROM messages WHERE id = ?1")?
+            .query_row([id.as_str()], |row| row.get(0))
+            .optional()?
+            .flatten())
+    }
+
     /// Tells whether a message was handed over at least so many seconds ago.
     pub fn typed_longer_ago(&self, id: &MessageId, seconds: f64) -> Result<bool, StoreError> {
         Ok(self
@@ -97,16 +107,24 @@ impl Writer<'_> {
     }
 
     /// Takes the right to hand a message over, for some seconds; false if another has it.
-    pub fn lease(&self, id: &MessageId, holder: &str, seconds: u32) -> Result<bool, StoreError> {
+    ///
+    /// The right of a holder that is known to be dead, `orphan`, is taken over.
+    pub fn lease(
+        &self,
+        id: &MessageId,
+        holder: &str,
+        orphan: Option<&str>,
+        seconds: u32,
+    ) -> Result<bool, StoreError> {
         let leased = self
             .connection
             .prepare_cached(&format!(
                 "UPDATE messages SET lease_holder = ?2,
                      lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+' || ?3 || ' seconds')
                  WHERE id = ?1 AND state IN ('owed', 'typed')
-                   AND (lease_holder IS NULL OR lease_holder = ?2 OR lease_until < {NOW})"
+                   AND (lease_holder IS NULL OR lease_holder = ?2 OR lease_holder = ?4 OR lease_until < {NOW})"
             ))?
-            .execute(params![id.as_str(), holder, seconds])?;
+            .execute(params![id.as_str(), holder, seconds, orphan])?;
         Ok(leased == 1)
     }
 

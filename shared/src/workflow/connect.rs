@@ -1,20 +1,20 @@
 //! The first sign of life of a launched agent.
 
-use super::{Context, Run};
+use super::Context;
 use crate::error::{Code, Error};
 use crate::model::{InstanceId, InstanceKind, Status, StatusEvent};
 use crate::process;
+use crate::store::NewEvent;
 
 /// Records that a launched instance's server is up, and returns the instance.
 pub async fn connect(
     context: &Context,
-    run: &Run,
     id: &InstanceId,
     kind: InstanceKind,
 ) -> Result<InstanceId, Error> {
     let server = process::this_process();
     let wanted = id.clone();
-    let changes = context
+    let connected = context
         .store
         .write(move |w| {
             let instance = w.instance(&wanted)?;
@@ -30,17 +30,13 @@ pub async fn connect(
                 {
                     changes.push(w.transition(coder, StatusEvent::ReviewerConnected)?);
                 }
+                w.insert_event(&NewEvent::system(&wanted, "connected", changes))?;
             }
-            Ok(Ok(changes))
+            Ok(Ok(()))
         })
         .await?;
-    match changes {
-        Ok(changes) => {
-            for change in changes {
-                run.changed(change);
-            }
-            Ok(id.clone())
-        }
+    match connected {
+        Ok(()) => Ok(id.clone()),
         Err(actual) => Err(Error::new(
             Code::InvalidArguments,
             format!("CODEX_INSTANCE_ID names `{id}`, a {actual} agent, but this server is for {kind} agents"),

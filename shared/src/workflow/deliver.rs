@@ -6,6 +6,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde_json::json;
 use uuid::Uuid;
 
 use super::Context;
@@ -13,11 +14,11 @@ use super::launch::session_name;
 use crate::agent::{self, AgentState, Draft, Found, Screen};
 use crate::error::Error;
 use crate::model::{
-    Instance, InstanceId, Message, MessageId, MessageKind, MessageState, Origin, Status,
-    StatusEvent, TakenBy,
+    Instance, InstanceId, Message, MessageId, MessageKind, MessageState, Origin, ProcessMark,
+    Status, StatusEvent, TakenBy,
 };
 use crate::process;
-use crate::store::{Store, StoreError};
+use crate::store::{NewEvent, Store, StoreError};
 use crate::tmux::{InputOutcome, Lines, PaneState, ProgramName, SessionName};
 
 /// Longer than one hand-over takes; a deliverer that dies blocks the message no longer than this.
@@ -31,8 +32,12 @@ const POLL: Duration = Duration::from_millis(40);
 const SECOND_ENTER: Duration = Duration::from_millis(700);
 /// A message that an idle agent has not got after this was never handed over.
 const NOT_HANDED_OVER_SECONDS: f64 = 10.0;
+/// How long an agent may take to show what was sent with Enter.
+const SHOWN: Duration = Duration::from_secs(2);
 /// A person who typed this recently may be in the middle of something.
 const TYPING_SECONDS: u64 = 5;
+/// As many lines as a terminal keeps: the first line of a long message scrolls far up.
+const SCREEN_HISTORY: u32 = 20_000;
 /// Programs that would run what is typed.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "tcsh"];
 
@@ -112,7 +117,8 @@ async fn hand_over(
     let mine = context
         .store
         .write(move |w| {
-            Ok(w.lease(&id, &holder, LEASE_SECONDS)? && w.begin_handing_over(&id, how, &holder)?)
+            Ok(w.lease(&id, &holder, None, LEASE_SECONDS)?
+                && w.begin_handing_over(&id, how, &holder)?)
         })
         .await?;
     if !mine {
@@ -161,6 +167,11 @@ async fn look_again(
             Outcome::Waiting("proof that the agent has it")
         });
     };
+    if !is_claude(instance)
+        && let Some(outcome) = finish_for_the_dead(context, instance, message, &name).await?
+    {
+        return Ok(outcome);
+    }
     if let Some(by) = proof(context, instance, &message.id, &name).await? {
         let by = match message.taken_by {
             Some(TakenBy::StopHook) => TakenBy::StopHook,
@@ -179,7 +190,7 @@ async fn look_again(
     let (id, holder) = (message.id.clone(), holder());
     let mine = context
         .store
-        .write(move |w| w.lease(&id, &holder, LEASE_SECONDS))
+        .write(move |w| w.lease(&id, &holder, None, LEASE_SECONDS))
         .await?;
     if !mine {
         return Ok(Outcome::SomebodyElse);
@@ -192,6 +203,47 @@ async fn look_again(
             Ok(Outcome::Waiting("proof that the agent has it"))
         }
         Err(reason) => Ok(Outcome::Waiting(reason)),
+    }
+}
+
+/// Goes on where a deliverer was killed, with an agent whose input box can't be read.
+///
+/// It may have died between paste and Enter. Enter sends what lies in the box, and does nothing to an
+/// empty one; only a text that is nowhere to be seen after that was never pasted.
+async fn finish_for_the_dead(
+    context: &Context,
+    instance: &Instance,
+    message: &Message,
+    name: &SessionName,
+) -> Result<Option<Outcome>, Error> {
+    let id = message.id.clone();
+    let Some(dead) = context.store.read(move |r| r.lease_holder(&id)).await? else {
+        return Ok(None);
+    };
+    if is_living(&dead) {
+        return Ok(None);
+    }
+    if let Err(reason) = ready(context, instance).await? {
+        return Ok(Some(Outcome::Waiting(reason)));
+    }
+    let (id, me) = (message.id.clone(), holder());
+    let mine = context
+        .store
+        .write(move |w| w.lease(&id, &me, Some(&dead), LEASE_SECONDS))
+        .await?;
+    if !mine {
+        return Ok(Some(Outcome::SomebodyElse));
+    }
+    context.tmux.press_enter(name, None).await?;
+    let deadline = tokio::time::Instant::now() + SHOWN;
+    loop {
+        if let Some(by) = proof(context, instance, &message.id, name).await? {
+            return Ok(Some(Outcome::Proven(by)));
+        }
+        if tokio::time::Instant::now() >= deadline {
+            return Ok(Some(Outcome::NotHandedOver));
+        }
+        tokio::time::sleep(POLL).await;
     }
 }
 
@@ -216,6 +268,9 @@ async fn ready(
         return Ok(Err(
             "the end of its turn (Stop hook), or a look at codex://feedback",
         ));
+    }
+    if instance.status == Status::Started {
+        return Ok(Err("the agent to be ready"));
     }
     let name = session_name(instance)?;
     if is_claude(instance) {
@@ -297,7 +352,7 @@ async fn proof(
     }
     let screen = context
         .tmux
-        .capture(name, Lines::History(2_000), false)
+        .capture(name, Lines::History(SCREEN_HISTORY), false)
         .await;
     Ok(screen
         .is_ok_and(|text| text.contains(id.as_str()))
@@ -339,6 +394,17 @@ fn holder() -> String {
     format!("{}:{}", me.pid, me.started)
 }
 
+/// Tells whether the process that calls itself so is alive; one that can't be read is taken for it.
+fn is_living(holder: &str) -> bool {
+    let mark = holder.split_once(':').and_then(|(pid, started)| {
+        Some(ProcessMark {
+            pid: pid.parse().ok()?,
+            started: started.to_owned(),
+        })
+    });
+    mark.is_none_or(|mark| process::is_alive(&mark))
+}
+
 /// Records the proof; feedback that was taken puts its coder back to work.
 async fn acknowledge(
     context: &Context,
@@ -350,11 +416,17 @@ async fn acknowledge(
     context
         .store
         .write(move |w| {
-            let news = w.taken(&message.id, by)?;
-            let status = w.instance(&instance)?.status;
-            if news && message.kind == MessageKind::Feedback && status == Status::FeedbackReceived {
-                w.transition(&instance, StatusEvent::FeedbackTaken)?;
+            if !w.taken(&message.id, by)? {
+                return Ok(());
             }
+            let status = w.instance(&instance)?.status;
+            let mut changes = Vec::new();
+            if message.kind == MessageKind::Feedback && status == Status::FeedbackReceived {
+                changes.push(w.transition(&instance, StatusEvent::FeedbackTaken)?);
+            }
+            let mut event = NewEvent::system(&instance, "delivered", changes);
+            event.parameters = json!({ "messageId": message.id, "kind": message.kind, "by": by });
+            w.insert_event(&event)?;
             w.touch(&instance)
         })
         .await?;
@@ -381,24 +453,36 @@ pub fn take_at_end_of_turn(
 pub async fn deliver_always(context: &Context, id: &InstanceId) {
     /// Another process's commit is seen within this time.
     const LOOK: Duration = Duration::from_millis(100);
-    const RECONCILE_EVERY: u32 = 300;
+    /// What has waited for long is looked at this often: each look may cost tmux some work.
+    const SLOWEST: Duration = Duration::from_secs(1);
+    const RECONCILE_EVERY: Duration = Duration::from_secs(30);
     let mut seen = None;
-    let mut looks: u32 = 0;
+    let mut pause = LOOK;
+    let mut reconciled = tokio::time::Instant::now();
+    let mut complaint = String::new();
     loop {
         let version = context.store.data_version().ok();
         if version != seen {
             match deliver(context, id).await {
-                Ok(Delivery::Nothing) => seen = version,
-                Ok(Delivery::Taken | Delivery::Waiting) => {}
-                Err(error) => tracing::warn!(code = %error.code, %error, "cannot deliver"),
+                Ok(Delivery::Nothing) => (seen, pause) = (version, LOOK),
+                Ok(Delivery::Taken) => pause = LOOK,
+                Ok(Delivery::Waiting) => pause = (pause + LOOK / 10).min(SLOWEST),
+                Err(error) => {
+                    pause = (pause * 2).min(SLOWEST);
+                    let text = error.to_string();
+                    if text != complaint {
+                        tracing::warn!(code = %error.code, %error, "cannot deliver");
+                        complaint = text;
+                    }
+                }
             }
         }
-        looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(RECONCILE_EVERY)
-            && let Err(error) = super::reconcile(context).await
-        {
-            tracing::warn!(code = %error.code, %error, "cannot reconcile");
+        if reconciled.elapsed() >= RECONCILE_EVERY {
+            reconciled = tokio::time::Instant::now();
+            if let Err(error) = super::reconcile(context).await {
+                tracing::warn!(code = %error.code, %error, "cannot reconcile");
+            }
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(pause).await;
     }
 }

@@ -7,6 +7,7 @@ use super::{Context, Run};
 use crate::agent::{self, AgentState};
 use crate::error::{Code, Error};
 use crate::model::InstanceId;
+use crate::process;
 
 /// How long an agent may take to end its turn after its verdict.
 const LAST_TURN: std::time::Duration = std::time::Duration::from_secs(20);
@@ -16,7 +17,7 @@ const ANSWER: std::time::Duration = std::time::Duration::from_millis(500);
 /// Starts a process of its own group that puts an agent away once its turn is over.
 ///
 /// Killing the session kills the server that asks for it, so it can't do that itself.
-pub(super) fn finish_later(context: &Context, id: &InstanceId) -> Result<(), Error> {
+pub(super) async fn finish_later(context: &Context, id: &InstanceId) -> Result<(), Error> {
     let program = context.own_program("claude-codex")?;
     let mut command = std::process::Command::new(program);
     command
@@ -30,13 +31,21 @@ pub(super) fn finish_later(context: &Context, id: &InstanceId) -> Result<(), Err
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.spawn().map_err(|source| {
+    let child = command.spawn().map_err(|source| {
         Error::new(
             Code::AgentFailed,
             format!("cannot start the process that ends {id}: {source}"),
         )
         .hint("`claude-codex clean` puts it away.")
     })?;
+    // From now on the row is that process's: if it dies, `reconcile` goes on.
+    if let Some(owner) = process::mark(child.id()) {
+        let id = id.clone();
+        context
+            .store
+            .write(move |w| w.set_owner(&id, Some(&owner)))
+            .await?;
+    }
     Ok(())
 }
 

@@ -6,9 +6,7 @@ use super::finish::{end, fail};
 use super::undo::undo;
 use super::{Context, Run};
 use crate::error::Error;
-use crate::model::{
-    EventSource, Instance, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent,
-};
+use crate::model::{Instance, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent};
 use crate::process;
 use crate::store::NewEvent;
 use crate::tmux::{Life, PaneState};
@@ -150,17 +148,7 @@ async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
 async fn record(context: &Context, changes: &[StatusChange]) -> Result<(), Error> {
     let events: Vec<NewEvent> = changes
         .iter()
-        .map(|change| NewEvent {
-            instance: Some(change.instance.clone()),
-            source: EventSource::System,
-            server: "claude-codex".to_owned(),
-            name: "reconcile".to_owned(),
-            parameters: serde_json::json!({}),
-            result: None,
-            error_code: None,
-            status_changes: vec![change.clone()],
-            duration_ms: 0.0,
-        })
+        .map(|change| NewEvent::system(&change.instance, "reconcile", vec![change.clone()]))
         .collect();
     context
         .store

@@ -83,9 +83,20 @@ pub async fn request_changes(
     for change in changes {
         run.changed(change);
     }
-    run.step("Handing the feedback over")?;
-    let (delivered, waiting_for) = await_receipt(context, &coder.id, &message).await?;
-    detach::finish_later(context, &reviewer.id)?;
+    // The verdict stands: from here on nothing may fail the call or leave the reviewer behind.
+    if let Err(error) = run.step("Handing the feedback over") {
+        tracing::info!(code = %error.code, "the feedback is stored; nobody waits for its receipt");
+    }
+    let receipt = run
+        .unless_cancelled(await_receipt(context, &coder.id, &message))
+        .await;
+    let (delivered, waiting_for) = receipt.unwrap_or_else(|error| {
+        tracing::warn!(code = %error.code, %error, "cannot tell whether the feedback was taken");
+        (false, None)
+    });
+    if let Err(error) = detach::finish_later(context, &reviewer.id).await {
+        tracing::warn!(code = %error.code, %error, "the reviewer is put away by reconcile");
+    }
     let id = coder.id.clone();
     let coder = context.store.read(move |r| r.instance(&id)).await?;
     Ok(SentBack {
@@ -136,6 +147,8 @@ async fn decide(
             }
             let coder = w.transition(&review.coding_instance_id, StatusEvent::ChangesRequested)?;
             w.insert_message(&message)?;
+            // Whoever finds this row after a crash sees that the reviewer is still to be put away.
+            w.set_owner(&reviewer, Some(&process::this_process()))?;
             let reviewer = w.transition(&reviewer, StatusEvent::VerdictGiven)?;
             Ok(Some(vec![coder, reviewer]))
         })

@@ -38,11 +38,12 @@ pub async fn request_review(
 ) -> Result<RunningReview, Error> {
     check_block(description, 20_000).map_err(|problem| Error::argument("description", problem))?;
     run.step("Checking the work")?;
-    let wanted = coder.clone();
-    let (coder, reviews) = context
-        .store
-        .read(move |r| Ok((r.instance(&wanted)?, r.reviews(&wanted)?)))
-        .await?;
+    let (mut coder, mut reviews) = coder_and_reviews(context, coder).await?;
+    if is_pending(&reviews) {
+        // A reviewer that has died unnoticed must not be the answer.
+        super::reconcile(context).await?;
+        (coder, reviews) = coder_and_reviews(context, &coder.id).await?;
+    }
     if let Some(running) = already_running(context, &coder, &reviews).await? {
         return Ok(running);
     }
@@ -70,7 +71,15 @@ pub async fn request_review(
         commit,
         description: description.to_owned(),
     };
-    let reviewer = open_round(context, run, new, review).await?;
+    let reviewer = match open_round(context, run, new, review).await {
+        Ok(reviewer) => reviewer,
+        Err(error) => {
+            // Another call may have opened the round a moment ago; then its reviewer is the answer.
+            let (coder, reviews) = coder_and_reviews(context, &coder.id).await?;
+            let running = already_running(context, &coder, &reviews).await?;
+            return running.ok_or(error);
+        }
+    };
     let built = build(context, run, &repository, &reviewer, &briefing).await;
     if let Err(error) = built {
         take_back(context, run, &coder.id, &reviewer.id).await?;
@@ -82,6 +91,24 @@ pub async fn request_review(
         max_rounds: coder.max_reviews,
         already: false,
     })
+}
+
+async fn coder_and_reviews(
+    context: &Context,
+    coder: &InstanceId,
+) -> Result<(Instance, Vec<Review>), Error> {
+    let coder = coder.clone();
+    let found = context
+        .store
+        .read(move |r| Ok((r.instance(&coder)?, r.reviews(&coder)?)))
+        .await?;
+    Ok(found)
+}
+
+fn is_pending(reviews: &[Review]) -> bool {
+    reviews
+        .iter()
+        .any(|review| review.verdict == Verdict::Pending)
 }
 
 async fn already_running(

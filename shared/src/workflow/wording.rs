@@ -11,6 +11,7 @@ const MAX_CHARS: usize = 16_000;
 
 /// Removes what a terminal would act on or a reader would be deceived by; visible text stays.
 pub(super) fn harmless(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
     agent::harmless(&text.replace(['\u{2028}', '\u{2029}', '\r'], "\n"))
         .chars()
         // Overrides of the writing direction can make text read as something else.
@@ -82,12 +83,12 @@ pub(super) fn review_lost(id: &MessageId, review: &Review, reason: &str) -> Stri
     )
 }
 
-/// What a person sends to an agent.
+/// What a person sends to an agent: whole, because no resource has the rest of it.
 pub(super) fn note(id: &MessageId, text: &str) -> String {
     format!(
         "{}\n\n{}",
         header(id, "A message from the person who runs you"),
-        bounded(text)
+        harmless(text)
     )
 }
 
@@ -151,8 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_and_say_where_the_rest_is() {
-        let told = note(&MessageId::random(), &"é".repeat(100_000));
+    fn long_feedback_is_cut_and_says_where_the_rest_is() {
+        let told = bounded(&"é".repeat(100_000));
         assert!(told.chars().count() < MAX_CHARS + 300);
         assert!(told.contains("codex://feedback"));
     }

@@ -1,0 +1,150 @@
+"""A scripted agent: speaks MCP to its own server, and has an input box in its terminal.
+
+It takes bracketed pastes and Enter as Claude Code does, shows what was submitted, and writes down all
+that happens, one JSON object a line, to $SCRIPT_DIR/<instance>.log. Tests command it by lines appended to
+$SCRIPT_DIR/<instance>.in. $SCRIPT_CODER and $SCRIPT_REVIEWER say what it does by itself.
+"""
+import json, os, select, subprocess, sys, termios, threading, time, tty
+
+FOLDER, ME, ROLE = os.environ["SCRIPT_DIR"], os.environ["CODEX_INSTANCE_ID"], os.environ["CODEX_ROLE"]
+LOG = open(os.path.join(FOLDER, ME + ".log"), "a", buffering=1)
+LOCK = threading.Lock()
+
+
+def record(event, **fields):
+    with LOCK:
+        LOG.write(json.dumps({"event": event, "pid": os.getpid(), "at": time.time(), **fields}) + "\n")
+
+
+class Server:
+    def __init__(self):
+        config = json.load(open(os.environ["CODEX_MCP_CONFIG"]))
+        (entry,) = config["mcpServers"].values()
+        self.child = subprocess.Popen(
+            [entry["command"], *entry.get("args", [])], env={**os.environ, **entry.get("env", {})},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.next, self.waiting = 0, {}
+        threading.Thread(target=self.listen, daemon=True).start()
+        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
+                                    "clientInfo": {"name": "scripted", "version": "1"}})
+        self.send({"method": "notifications/initialized"})
+
+    def send(self, message):
+        self.child.stdin.write((json.dumps({"jsonrpc": "2.0", **message}) + "\n").encode())
+        self.child.stdin.flush()
+
+    def listen(self):
+        for line in self.child.stdout:
+            answer = json.loads(line)
+            if answer.get("id") in self.waiting and "method" not in answer:
+                self.waiting[answer["id"]][1].append(answer)
+                self.waiting[answer["id"]][0].set()
+
+    def begin(self, method, params):
+        self.next += 1
+        number = self.next
+        self.waiting[number] = (threading.Event(), [])
+        self.send({"id": number, "method": method, "params": params})
+        return number
+
+    def request(self, method, params):
+        return self.end(self.begin(method, params))
+
+    def end(self, number):
+        event, answers = self.waiting[number]
+        event.wait(60)
+        return answers[0] if answers else {"error": "no answer"}
+
+    def call(self, name, arguments, cancel_after=None):
+        began = time.time()
+        number = self.begin("tools/call", {"name": name, "arguments": arguments})
+        if cancel_after is not None:
+            time.sleep(cancel_after)
+            self.send({"method": "notifications/cancelled", "params": {"requestId": number}})
+            record("cancelled", name=name)
+            return {}
+        answer = self.end(number).get("result", {})
+        record("tool", name=name, began=began, error=bool(answer.get("isError")), result=answer.get("structuredContent"),
+               text="".join(part.get("text", "") for part in answer.get("content", [])))
+        return answer
+
+
+def work(server, what):
+    with open("work.txt", "a") as file:
+        file.write(what + "\n")
+    subprocess.run(["git", "add", "work.txt"], check=True)
+    subprocess.run(["git", "commit", "-q", "-m", what], check=True)
+    server.call("request_review", {"description": what})
+
+
+def obey(server, command):
+    if "call" in command:
+        threading.Thread(target=server.call, args=(command["call"], command.get("arguments", {}), command.get("cancelAfter"))).start()
+    if "run" in command:
+        done = subprocess.run(command["run"], capture_output=True, text=True)
+        record("run", status=done.returncode, text=done.stdout + done.stderr)
+    if "restart" in command:
+        server.child.kill()
+        server.__init__()
+        record("server", server=server.child.pid)
+    if "write" in command:
+        open("work.txt", "a").write(command["write"])
+        record("written")
+
+
+def submitted(server, text):
+    record("message", text=text)
+    sys.stdout.write("> " + text.replace("\n", "\r\n  ") + "\r\n")
+    sys.stdout.flush()
+    if ROLE == "coding" and os.environ.get("SCRIPT_CODER") == "loop" and "changes requested" in text.split("\n")[0]:
+        threading.Thread(target=work, args=(server, "fix")).start()
+
+
+def main():
+    if sys.stdin.isatty():
+        tty.setraw(0, termios.TCSANOW)
+        sys.stdout.write("\x1b[?2004h")
+        sys.stdout.flush()
+    server = Server()
+    record("ready", server=server.child.pid)
+    if ROLE == "coding" and os.environ.get("SCRIPT_CODER") == "loop":
+        threading.Thread(target=work, args=(server, "first")).start()
+    if ROLE == "review" and os.environ.get("SCRIPT_REVIEWER") == "changes":
+        arguments = {"feedback": "Please change it.", "findings": [
+            {"file": "work.txt", "line": 1, "severity": "blocking", "message": "wrong word"}]}
+        threading.Thread(target=server.call, args=("request_changes", arguments)).start()
+    box, pending, pasting, position = b"", b"", False, 0
+    path = os.path.join(FOLDER, ME + ".in")
+    while True:
+        if select.select([0], [], [], 0.02)[0]:
+            data = os.read(0, 65536)
+            if not data:
+                return
+            pending += data
+            while pending:
+                mark = b"\x1b[201~" if pasting else b"\x1b[200~"
+                if pending.startswith(mark):
+                    pasting, pending = not pasting, pending[len(mark):]
+                elif mark.startswith(pending):
+                    break
+                elif not pasting and pending[:1] == b"\r":
+                    if box:
+                        submitted(server, box.decode("utf-8", "replace"))
+                    box, pending = b"", pending[1:]
+                else:
+                    end = len(pending)
+                    for stop in (b"\x1b", b"" if pasting else b"\r"):
+                        at = pending.find(stop, 1) if stop else -1
+                        end = at if 0 < at < end else end
+                    box, pending = box + pending[:end], pending[end:]
+        if os.path.exists(path):
+            with open(path) as file:
+                file.seek(position)
+                lines = file.read()
+            whole = lines[:lines.rfind("\n") + 1]
+            position += len(whole)
+            for line in whole.splitlines():
+                obey(server, json.loads(line))
+
+
+main()
