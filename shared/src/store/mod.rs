@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::Semaphore;
 
 pub use error::StoreError;
 pub use events::{EventRow, NewEvent};
@@ -34,6 +35,9 @@ const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 pub struct Store {
     path: PathBuf,
     connection: Arc<Mutex<Connection>>,
+    /// Whose turn it is on the blocking threads. Without it, a hundred calls at once are a hundred
+    /// threads that wait for one connection.
+    turn: Arc<Semaphore>,
 }
 
 /// What may be asked.
@@ -63,6 +67,7 @@ impl Store {
         Ok(Self {
             path: path.to_owned(),
             connection: Arc::new(Mutex::new(connection)),
+            turn: Arc::new(Semaphore::new(1)),
         })
     }
 
@@ -77,7 +82,7 @@ impl Store {
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let store = self.clone();
-        unblock(move || store.read_now(question)).await
+        self.unblock(move || store.read_now(question)).await
     }
 
     /// Makes a change, all of it or nothing, off the async threads.
@@ -89,7 +94,7 @@ impl Store {
         F: FnOnce(&Writer<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let store = self.clone();
-        unblock(move || store.write_now(change)).await
+        self.unblock(move || store.write_now(change)).await
     }
 
     /// Like [`Store::read`], on the calling thread.
@@ -137,24 +142,35 @@ impl Store {
         Ok(problems.into_iter().filter(|line| line != "ok").collect())
     }
 
+    /// Runs one piece of work at a time on a blocking thread.
+    async fn unblock<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        // The turn goes with the work, which goes on when its caller is dropped.
+        let Ok(turn) = Arc::clone(&self.turn).acquire_owned().await else {
+            return Err(StoreError::ShuttingDown);
+        };
+        let work = move || {
+            let result = work();
+            drop(turn);
+            result
+        };
+        match tokio::task::spawn_blocking(work).await {
+            Ok(result) => result,
+            Err(failure) => match failure.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is shutting down; nothing was started.
+                Err(_) => Err(StoreError::ShuttingDown),
+            },
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Connection> {
         // A panic while the lock was held rolled its transaction back; the connection is sound.
         self.connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-async fn unblock<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(failure) => match failure.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime is shutting down; nothing was started.
-            Err(_) => Err(StoreError::ShuttingDown),
-        },
     }
 }
 
