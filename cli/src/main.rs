@@ -4,7 +4,6 @@ mod arguments;
 mod commands;
 mod failure;
 mod file;
-mod github;
 mod output;
 mod progress;
 mod servers;

@@ -272,7 +272,7 @@ impl From<TmuxError> for Error {
             ),
             TmuxError::SessionExists { .. } => (
                 Code::TmuxFailed,
-                "`claude-codex clean` removes sessions that belong to no agent.",
+                "`claude-codex doctor` names sessions that belong to no agent.",
             ),
             TmuxError::InvalidName { .. }
             | TmuxError::EmptyCommand

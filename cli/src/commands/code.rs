@@ -58,6 +58,7 @@ pub(crate) async fn code(args: CodeArgs, output: Output) -> Result<(), Failure> 
             .hint("Say what is to be done: claude-codex code \"Fix the login page\".")
             .into());
     }
+    let context = session::open(output).await?;
     let issue = match (args.issue, &given) {
         (None, _) => None,
         (Some(number), Some(prompt)) => Some(Issue {
@@ -65,12 +66,12 @@ pub(crate) async fn code(args: CodeArgs, output: Output) -> Result<(), Failure> 
             title: crate::text::first_line(prompt),
             body: prompt.clone(),
         }),
-        (Some(number), None) => return Err(no_issue_text(number).into()),
+        (Some(number), None) => Some(workflow::read_issue(&context, number).await?),
     };
-    let context = session::open(output).await?;
-    let prompt = match &args.task {
-        None => given.unwrap_or_default(),
-        Some(id) => {
+    let prompt = match (&args.task, &issue) {
+        (None, Some(issue)) if given.is_none() => issue_prompt(issue),
+        (None, _) => given.unwrap_or_default(),
+        (Some(id), _) => {
             let task = ready_task(&context, id).await?;
             task_prompt(&task, given.as_deref())
         }
@@ -163,18 +164,6 @@ pub(super) fn read_prompt(given: String) -> Result<String, Error> {
     Ok(prompt)
 }
 
-fn no_issue_text(number: u64) -> Error {
-    Error::new(
-        Code::NotAvailable,
-        format!(
-            "the text of issue {number} can't be fetched: this version doesn't speak to GitHub"
-        ),
-    )
-    .hint(format!(
-        "Say in a prompt what is to be done: claude-codex code --issue {number} \"…\"."
-    ))
-}
-
 /// Returns a task that can begin, or says what it waits for.
 async fn ready_task(context: &Context, id: &TaskId) -> Result<Task, Error> {
     let repository = Context::repository_key(context.repository()?.root());
@@ -212,6 +201,10 @@ async fn ready_task(context: &Context, id: &TaskId) -> Result<Task, Error> {
     };
     let waiting: Vec<_> = open.iter().map(|task| &task.id).collect();
     Err(error.details(json!({ "status": task.status, "waitingFor": waiting })))
+}
+
+fn issue_prompt(issue: &Issue) -> String {
+    format!("Issue #{}: {}\n\n{}", issue.number, issue.title, issue.body)
 }
 
 fn task_prompt(task: &Task, more: Option<&str>) -> String {

@@ -1,4 +1,4 @@
-//! How long it takes from request_changes being called to an idle agent's acknowledgement.
+//! How long it takes from `request_changes` being called to an idle agent's acknowledgement.
 
 use serde_json::json;
 

@@ -11,7 +11,7 @@ use shared::model::{Instance, InstanceId, Message, Review, Status};
 use shared::store::Store;
 
 /// Two busy cores need this long for what takes a second.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) fn program() -> PathBuf {
     static SERVERS: Once = Once::new();

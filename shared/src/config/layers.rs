@@ -229,7 +229,7 @@ fn flatten(prefix: &str, table: Table) -> Vec<(String, Toml)> {
                 format!("{prefix}.{key}")
             };
             match value {
-                Toml::Table(inner) if !inner.is_empty() => flatten(&key, inner),
+                Toml::Table(inner) => flatten(&key, inner),
                 value => vec![(key, value)],
             }
         })

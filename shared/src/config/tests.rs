@@ -106,6 +106,9 @@ fn mistakes_are_named_with_the_nearest_key() {
     write(&file, "[review\n");
     assert!(message(&plain).contains("not valid TOML"));
 
+    write(&file, "[agent]\n# nothing set\n");
+    Config::load(&plain, None, &[]).unwrap();
+
     fs::remove_file(&file).unwrap();
     let typo = environment(home.path(), &[("CODEX_TMUX_SOCKT", "x")]);
     assert!(message(&typo).contains("Did you mean `CODEX_TMUX_SOCKET`?"));

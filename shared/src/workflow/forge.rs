@@ -1,9 +1,10 @@
 //! Which forge is in force, and why.
 
 use super::{Context, Issue};
-use crate::config::{Environment, ForgeKind};
+use crate::config::{Environment, ForgeKind, ForgeSettings};
 use crate::error::{Code, Error};
 use crate::forge::{Github, GithubRemote, parse_remote};
+use crate::git::Repository;
 use crate::model::Secret;
 use crate::process::{self, Limits};
 
@@ -14,9 +15,10 @@ pub enum Forge {
         remote: GithubRemote,
         token: Secret,
     },
-    /// Nothing leaves this machine.
+    /// Nothing leaves this machine. With a token it would be GitHub if `lacks_token`.
     Local {
         why: String,
+        lacks_token: bool,
     },
 }
 
@@ -28,43 +30,48 @@ impl Forge {
                 "GitHub: {}/{} on {}",
                 remote.owner, remote.repository, remote.host
             ),
-            Self::Local { why } => format!("local: {why}"),
+            Self::Local { why, .. } => format!("local: {why}"),
         }
     }
 }
 
 /// Decides by the settings, the remote's address and whether there is a token.
-pub async fn forge(context: &Context) -> Result<Forge, Error> {
-    let settings = &context.settings().forge;
+pub async fn forge(
+    environment: &Environment,
+    settings: &ForgeSettings,
+    repository: &Repository,
+) -> Result<Forge, Error> {
     if settings.kind == ForgeKind::Local {
         return Ok(Forge::Local {
             why: "forge.kind says so".to_owned(),
+            lacks_token: false,
         });
     }
     let wanted = settings.kind == ForgeKind::Github;
-    let local = |why: String| {
+    let local = |why: String, lacks_token: bool| {
         if wanted {
             Err(Error::new(Code::ForgeUnavailable, format!("forge.kind is github, but {why}"))
                 .hint("Set forge.remote to a GitHub remote and GITHUB_TOKEN to a token, or forge.kind to local."))
         } else {
-            Ok(Forge::Local { why })
+            Ok(Forge::Local { why, lacks_token })
         }
     };
-    let url = context.repository()?.remote_url(&settings.remote).await?;
+    let url = repository.remote_url(&settings.remote).await?;
     let Some(url) = url else {
-        return local(format!("there is no remote `{}`", settings.remote));
+        return local(format!("there is no remote `{}`", settings.remote), false);
     };
     let Some(remote) = parse_remote(&url) else {
-        return local(format!("the remote `{}` is not on GitHub", settings.remote));
+        let why = format!("the remote `{}` is not on GitHub", settings.remote);
+        return local(why, false);
     };
     // Other hosts have the same form of address; only a known API makes one GitHub Enterprise.
-    let known = remote.host == "github.com" || context.environment.get("GITHUB_API_URL").is_some();
+    let known = remote.host == "github.com" || environment.get("GITHUB_API_URL").is_some();
     if !known && !wanted {
-        return local(format!("{} is not github.com", remote.host));
+        return local(format!("{} is not github.com", remote.host), false);
     }
-    match token(&context.environment, &remote.host).await {
+    match token(environment, &remote.host).await {
         Some(token) => Ok(Forge::Github { remote, token }),
-        None => local("there is no token".to_owned()),
+        None => local("there is no token".to_owned(), true),
     }
 }
 
@@ -93,7 +100,8 @@ async fn token(environment: &Environment, host: &str) -> Option<Secret> {
 
 /// Reads an issue from GitHub.
 pub async fn read_issue(context: &Context, number: u64) -> Result<Issue, Error> {
-    match forge(context).await? {
+    let settings = &context.settings().forge;
+    match forge(&context.environment, settings, context.repository()?).await? {
         Forge::Github { remote, token } => {
             let url = context.environment.get("GITHUB_API_URL");
             let issue = Github::new(remote, url, &token)?.issue(number).await?;
@@ -103,7 +111,7 @@ pub async fn read_issue(context: &Context, number: u64) -> Result<Issue, Error> 
                 body: issue.body,
             })
         }
-        Forge::Local { why } => Err(Error::new(
+        Forge::Local { why, .. } => Err(Error::new(
             Code::ForgeUnavailable,
             format!("issue {number} can't be read: the forge is local ({why})"),
         )

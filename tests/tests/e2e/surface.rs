@@ -190,15 +190,9 @@ fn what_is_not_there_yet_says_so() {
     for (server, tool, arguments) in [
         (
             Server::Coding,
-            "request_review",
-            json!({"description": "x"}),
-        ),
-        (
-            Server::Coding,
             "create_pr",
             json!({"title": "x", "description": "y"}),
         ),
-        (Server::Review, "request_changes", json!({"feedback": "x"})),
         (
             Server::Review,
             "create_pr",

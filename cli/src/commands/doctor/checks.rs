@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access, statvfs};
 use shared::agent::{MINIMUM_VERSION, find_claude, version};
-use shared::config::{Config, Environment, ForgeKind, Settings};
+use shared::config::{Config, Environment, Settings};
 use shared::error::{Code, Error};
 use shared::git::{Git, GitError, Repository};
 use shared::model::InstanceKind;
 use shared::store::Store;
 use shared::tmux::{SocketName, Tmux};
-use shared::workflow::{self, Context, Run};
+use shared::workflow::{self, Context, Forge, Run};
 
 use super::Check;
-use crate::{github, servers};
+use crate::servers;
 
 /// Below this a checkout or the database may fail at any moment.
 const LEAST_SPACE: u64 = 100 << 20;
@@ -146,48 +146,19 @@ fn server(kind: InstanceKind, environment: &Environment) -> Check {
 }
 
 async fn forge(environment: &Environment, settings: &Settings, repository: &Repository) -> Check {
-    let remote = &settings.forge.remote;
-    let address = repository.remote_url(remote).await.ok().flatten();
-    let host = github::host(environment.get("GITHUB_API_URL"));
-    let named = address.and_then(|address| github::repository(&address, &host));
-    let token = ["GITHUB_TOKEN", "GH_TOKEN"]
-        .iter()
-        .any(|name| environment.get(name).is_some());
-    forge_of(settings.forge.kind, remote, &host, named.as_deref(), token)
-}
-
-fn forge_of(kind: ForgeKind, remote: &str, host: &str, named: Option<&str>, token: bool) -> Check {
     let name = "forge";
-    let local = "Pull requests are kept in the local database.";
-    match (kind, named, token) {
-        (ForgeKind::Local, _, _) => Check::ok(name, format!("local, as configured. {local}")),
-        (ForgeKind::Auto, None, _) => {
-            Check::ok(name, format!("local: {remote} is not on {host}. {local}"))
-        }
-        (ForgeKind::Auto | ForgeKind::Github, Some(named), true) => {
-            Check::ok(name, format!("GitHub, {named} on {host}, with a token"))
-        }
-        (ForgeKind::Auto, Some(named), false) => Check::warning(
+    match workflow::forge(environment, &settings.forge, repository).await {
+        Err(error) => Check::error(name, error),
+        Ok(
+            forge @ Forge::Local {
+                lacks_token: true, ..
+            },
+        ) => Check::warning(
             name,
-            format!("{named} is on {host}, but there is no token. {local}"),
-            "Set GITHUB_TOKEN, for instance with `export GITHUB_TOKEN=$(gh auth token)`.",
+            forge.describe(),
+            "Set GITHUB_TOKEN, or run `gh auth login`, to use GitHub.",
         ),
-        (ForgeKind::Github, None, _) => Check::error(
-            name,
-            Error::new(
-                Code::ConfigInvalid,
-                format!("forge.kind is github, but {remote} is not on {host}"),
-            )
-            .hint("Set forge.remote to the remote on GitHub, or forge.kind to auto."),
-        ),
-        (ForgeKind::Github, Some(_), false) => Check::error(
-            name,
-            Error::new(
-                Code::ConfigInvalid,
-                "forge.kind is github, but there is no token",
-            )
-            .hint("Set GITHUB_TOKEN, for instance with `export GITHUB_TOKEN=$(gh auth token)`."),
-        ),
+        Ok(forge) => Check::ok(name, forge.describe()),
     }
 }
 
@@ -328,19 +299,6 @@ async fn sessions(context: &Context) -> Result<Check, Error> {
 mod tests {
     use super::super::Health;
     use super::*;
-
-    #[test]
-    fn a_forge_needs_what_it_was_asked_to_be() {
-        let health =
-            |kind, named, token| forge_of(kind, "origin", "github.com", named, token).status;
-        let named = Some("me/it");
-        assert_eq!(health(ForgeKind::Auto, None, false), Health::Ok);
-        assert_eq!(health(ForgeKind::Auto, named, true), Health::Ok);
-        assert_eq!(health(ForgeKind::Auto, named, false), Health::Warning);
-        assert_eq!(health(ForgeKind::Local, named, false), Health::Ok);
-        assert_eq!(health(ForgeKind::Github, named, false), Health::Error);
-        assert_eq!(health(ForgeKind::Github, None, true), Health::Error);
-    }
 
     #[test]
     fn a_folder_below_a_file_is_not_fit() {
