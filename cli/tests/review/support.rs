@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use shared::model::{Instance, InstanceId, Message, Review, Status};
-use shared::store::Store;
+use shared::store::{EventRow, Store};
 
 /// Two busy cores need this long for what takes a second.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
@@ -273,11 +273,12 @@ impl Place {
         self.until("a new server", || self.log(id, "server").len() > before);
     }
 
-    pub(crate) fn event_count(&self) -> usize {
-        self.store()
-            .read_now(|r| r.latest_events(None, 500))
-            .unwrap()
-            .len()
+    /// The calls of a tool that have come to an end, oldest first.
+    pub(crate) fn recorded(&self, tool: &str) -> Vec<EventRow> {
+        let events = self.store().read_now(|r| r.events_after(None, 0, 500));
+        let mut events = events.unwrap();
+        events.retain(|event| event.name == tool);
+        events
     }
 
     /// What a failed test shows.
