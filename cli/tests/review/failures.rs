@@ -135,9 +135,7 @@ fn a_cancelled_request_is_undone_wherever_it_was() {
         let before = place.recorded("request_review").len();
         place.tell(&coder, &json!({ "call": "request_review", "arguments": { "description": "look" }, "cancelAfter": seconds }));
         // Recorded once it has come to its end, whether anybody still wants the answer or not.
-        place.until("an end", || {
-            place.recorded("request_review").len() > before
-        });
+        place.until("an end", || place.recorded("request_review").len() > before);
         let calls = place.recorded("request_review");
         match calls.last().unwrap().error_code.as_deref() {
             Some("CANCELLED") => nothing_happened(&place, &coder),
