@@ -10,6 +10,7 @@ mod audit;
 mod bad_database;
 mod bad_input;
 mod examples;
+mod faults;
 mod lifecycle;
 mod places;
 mod surface;
