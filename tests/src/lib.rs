@@ -8,8 +8,10 @@
 
 mod binaries;
 mod client;
+mod command_line;
 mod environment;
 
 pub use binaries::{Server, binary};
 pub use client::{Answer, Client, Era, PATIENCE};
+pub use command_line::check_command_line;
 pub use environment::{TestEnv, project_root};

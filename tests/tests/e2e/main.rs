@@ -13,6 +13,7 @@ mod examples;
 mod faults;
 mod lifecycle;
 mod places;
+mod setup;
 mod surface;
 mod tasks;
 mod tidy;
