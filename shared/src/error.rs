@@ -138,7 +138,7 @@ impl From<StoreError> for Error {
             }
             StoreError::Io { .. } => Self::new(Code::DatabaseUnavailable, message)
                 .hint("Check the quota and the file system of the state folder, then call again; nothing was changed."),
-            StoreError::Sql { .. } | StoreError::ShuttingDown | StoreError::IdTaken { .. } => {
+            StoreError::Sql { .. } | StoreError::ShuttingDown | StoreError::Thread { .. } | StoreError::IdTaken { .. } => {
                 Self::new(Code::Internal, message)
             }
             StoreError::Illegal(illegal) => illegal.into(),

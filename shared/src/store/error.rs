@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::model::{IllegalTransition, InstanceId, TaskId, TaskStatus};
 
@@ -31,6 +31,8 @@ pub enum StoreError {
     Sql { source: rusqlite::Error },
     #[error("the process is shutting down")]
     ShuttingDown,
+    #[error("cannot start a thread for the database: {source}")]
+    Thread { source: std::io::Error },
 
     #[error(transparent)]
     Illegal(#[from] IllegalTransition),
@@ -46,6 +48,32 @@ pub enum StoreError {
     TooManyInstances { live: u32, limit: u32 },
     #[error("a review of `{coder}` is under way already")]
     ReviewPending { coder: InstanceId },
+}
+
+impl StoreError {
+    /// Returns what SQLite said, if it is at the bottom of this.
+    pub(super) fn sqlite(&self) -> Option<ffi::Error> {
+        match self {
+            Self::Corrupt { source }
+            | Self::ReadOnly { source }
+            | Self::Full { source }
+            | Self::Busy { source }
+            | Self::CannotOpen { source }
+            | Self::Io { source }
+            | Self::Sql { source } => source.sqlite_error().copied(),
+            Self::Folder { .. }
+            | Self::TooNew { .. }
+            | Self::ShuttingDown
+            | Self::Thread { .. }
+            | Self::Illegal(_)
+            | Self::InstanceNotFound { .. }
+            | Self::TaskNotFound { .. }
+            | Self::TaskNotReady { .. }
+            | Self::IdTaken { .. }
+            | Self::TooManyInstances { .. }
+            | Self::ReviewPending { .. } => None,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for StoreError {

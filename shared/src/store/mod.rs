@@ -9,16 +9,17 @@ mod events;
 mod instances;
 mod messages;
 mod open;
+mod queue;
 mod reviews;
 mod row;
 mod schema;
 mod tasks;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use queue::Queue;
 use rusqlite::{Connection, TransactionBehavior};
-use tokio::sync::Semaphore;
 
 pub use error::StoreError;
 pub use events::{EventRow, NewEvent};
@@ -35,9 +36,8 @@ const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 pub struct Store {
     path: PathBuf,
     connection: Arc<Mutex<Connection>>,
-    /// Whose turn it is on the blocking threads. Without it, a hundred calls at once are a hundred
-    /// threads that wait for one connection.
-    turn: Arc<Semaphore>,
+    /// Where async callers line up; started by the first.
+    queue: Arc<OnceLock<Queue>>,
 }
 
 /// What may be asked.
@@ -67,7 +67,7 @@ impl Store {
         Ok(Self {
             path: path.to_owned(),
             connection: Arc::new(Mutex::new(connection)),
-            turn: Arc::new(Semaphore::new(1)),
+            queue: Arc::default(),
         })
     }
 
@@ -81,11 +81,11 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        let store = self.clone();
-        self.unblock(move || store.read_now(question)).await
+        self.queue()?.read(question).await
     }
 
-    /// Makes a change, all of it or nothing, off the async threads.
+    /// Makes a change, all of it or nothing, off the async threads. Changes that wait at the same
+    /// time share a commit.
     ///
     /// The closure runs inside the write transaction: it must do nothing but talk to the database.
     pub async fn write<T, F>(&self, change: F) -> Result<T, StoreError>
@@ -93,8 +93,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Writer<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        let store = self.clone();
-        self.unblock(move || store.write_now(change)).await
+        self.queue()?.write(change).await
     }
 
     /// Like [`Store::read`], on the calling thread.
@@ -142,28 +141,14 @@ impl Store {
         Ok(problems.into_iter().filter(|line| line != "ok").collect())
     }
 
-    /// Runs one piece of work at a time on a blocking thread.
-    async fn unblock<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        // The turn goes with the work, which goes on when its caller is dropped.
-        let Ok(turn) = Arc::clone(&self.turn).acquire_owned().await else {
-            return Err(StoreError::ShuttingDown);
-        };
-        let work = move || {
-            let result = work();
-            drop(turn);
-            result
-        };
-        match tokio::task::spawn_blocking(work).await {
-            Ok(result) => result,
-            Err(failure) => match failure.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime is shutting down; nothing was started.
-                Err(_) => Err(StoreError::ShuttingDown),
-            },
+    fn queue(&self) -> Result<&Queue, StoreError> {
+        if let Some(queue) = self.queue.get() {
+            return Ok(queue);
         }
+        let started = Queue::start(Arc::clone(&self.connection))
+            .map_err(|source| StoreError::Thread { source })?;
+        // Two that began at once: the other's queue ends with its only handle.
+        Ok(self.queue.get_or_init(|| started))
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
@@ -174,5 +159,7 @@ impl Store {
     }
 }
 
+#[cfg(test)]
+mod queue_tests;
 #[cfg(test)]
 mod tests;

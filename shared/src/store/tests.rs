@@ -11,11 +11,11 @@ use crate::model::{
     StatusEvent, TakenBy, TaskStatus, Verdict,
 };
 
-fn open_in(folder: &Path) -> Store {
+pub(super) fn open_in(folder: &Path) -> Store {
     Store::open(&folder.join("state/codex.db")).unwrap()
 }
 
-fn new_task(title: &str) -> NewTask {
+pub(super) fn new_task(title: &str) -> NewTask {
     NewTask {
         repository: "/repo".into(),
         title: title.into(),

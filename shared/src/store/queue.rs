@@ -1,0 +1,214 @@
+//! The one thread that talks to the database for async callers.
+//!
+//! Changes that wait while another is being made are committed together: each in a savepoint of its
+//! own, so that one which fails takes nothing else with it, and each answered only after the commit.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, ffi};
+use tokio::sync::oneshot;
+
+use super::{Reader, StoreError, Writer};
+
+/// How many changes one commit may hold: other processes wait for its end.
+const TOGETHER: usize = 32;
+
+/// What the work of one caller came to: a value, an error, or a panic to be carried on.
+type Outcome<T> = Result<Result<T, StoreError>, Box<dyn Any + Send>>;
+
+/// Answers the caller, once it is known whether the change lasts.
+type Settle = Box<dyn FnOnce(Option<ffi::Error>) + Send>;
+
+enum Job {
+    Read(Box<dyn FnOnce(Result<&Reader<'_>, StoreError>) + Send>),
+    Write(Change),
+}
+
+/// A change; without a writer there is no transaction, and it only says why.
+type Change = Box<dyn FnOnce(Result<&Writer<'_>, StoreError>) -> Option<Made> + Send>;
+
+/// A change that was made, and waits for its commit.
+struct Made {
+    keep: bool,
+    /// What SQLite said, if it is why the change failed.
+    failure: Option<ffi::Error>,
+    settle: Settle,
+}
+
+/// Where callers line up. The thread ends with the last handle.
+#[derive(Debug)]
+pub(super) struct Queue {
+    jobs: Sender<Job>,
+}
+
+impl Queue {
+    /// Starts the thread.
+    pub(super) fn start(connection: Arc<Mutex<Connection>>) -> Result<Self, std::io::Error> {
+        let (jobs, waiting) = channel();
+        thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || serve(&connection, &waiting))?;
+        Ok(Self { jobs })
+    }
+
+    pub(super) async fn read<T, F>(&self, question: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel::<Outcome<T>>();
+        self.enqueue(Job::Read(Box::new(move |reader| {
+            if !reply.is_closed() {
+                let outcome = catch_unwind(AssertUnwindSafe(|| question(reader?)));
+                // Nobody waits for the answer any more: fine.
+                let _ = reply.send(outcome);
+            }
+        })));
+        received(answer).await
+    }
+
+    pub(super) async fn write<T, F>(&self, change: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Writer<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel::<Outcome<T>>();
+        self.enqueue(Job::Write(Box::new(move |writer| {
+            // A caller that has gone before its turn came gets nothing done.
+            if reply.is_closed() {
+                return None;
+            }
+            let outcome = catch_unwind(AssertUnwindSafe(|| change(writer?)));
+            let failure = match &outcome {
+                Ok(Err(error)) => error.sqlite(),
+                Ok(Ok(_)) | Err(_) => None,
+            };
+            Some(Made {
+                keep: matches!(outcome, Ok(Ok(_))),
+                failure,
+                settle: Box::new(move |lost| {
+                    let outcome = match (outcome, lost) {
+                        (Ok(Ok(_)), Some(lost)) => Ok(Err(not_committed(lost))),
+                        (outcome, _) => outcome,
+                    };
+                    // The change stands, whether anybody waits for the answer or not.
+                    let _ = reply.send(outcome);
+                }),
+            })
+        })));
+        received(answer).await
+    }
+
+    fn enqueue(&self, job: Job) {
+        // The thread lives as long as this sender; if it died, the caller finds its answer missing.
+        let _ = self.jobs.send(job);
+    }
+}
+
+async fn received<T>(answer: oneshot::Receiver<Outcome<T>>) -> Result<T, StoreError> {
+    match answer.await {
+        Ok(Ok(result)) => result,
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(_) => Err(StoreError::ShuttingDown),
+    }
+}
+
+fn not_committed(reason: ffi::Error) -> StoreError {
+    let message = "the change was not committed".to_owned();
+    rusqlite::Error::SqliteFailure(reason, Some(message)).into()
+}
+
+fn serve(connection: &Mutex<Connection>, waiting: &Receiver<Job>) {
+    let mut next = None;
+    while let Some(job) = next.take().or_else(|| waiting.recv().ok()) {
+        let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+        match job {
+            Job::Read(question) => answer(&mut connection, question),
+            Job::Write(change) => next = commit_together(&mut connection, change, waiting),
+        }
+    }
+}
+
+fn answer(
+    connection: &mut Connection,
+    question: Box<dyn FnOnce(Result<&Reader<'_>, StoreError>) + Send>,
+) {
+    match connection.transaction_with_behavior(TransactionBehavior::Deferred) {
+        Ok(snapshot) => question(Ok(&Reader {
+            connection: &snapshot,
+        })),
+        Err(error) => question(Err(error.into())),
+    }
+}
+
+/// Makes a change and those that wait behind it; returns what came up that is none.
+fn commit_together(
+    connection: &mut Connection,
+    first: Change,
+    waiting: &Receiver<Job>,
+) -> Option<Job> {
+    let transaction = match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
+        Ok(transaction) => transaction,
+        Err(error) => {
+            if let Some(refused) = first(Err(error.into())) {
+                (refused.settle)(None);
+            }
+            return None;
+        }
+    };
+    let mut made = Vec::new();
+    let mut left = None;
+    let mut lost = None;
+    let mut change = Some(first);
+    while let Some(wanted) = change.take() {
+        let one = make(&transaction, wanted);
+        if transaction.is_autocommit() {
+            // SQLite gave up the whole transaction, with all that was made before.
+            let reason = one.as_ref().and_then(|one| one.failure);
+            lost = Some(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ABORT)));
+        }
+        made.extend(one);
+        if lost.is_some() || made.len() == TOGETHER {
+            break;
+        }
+        match waiting.try_recv() {
+            Ok(Job::Write(more)) => change = Some(more),
+            Ok(other) => left = Some(other),
+            Err(_) => {}
+        }
+    }
+    if lost.is_none()
+        && let Err(error) = transaction.commit()
+    {
+        let reason = error.sqlite_error().copied();
+        lost = Some(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ERROR)));
+    }
+    for one in made {
+        (one.settle)(lost);
+    }
+    left
+}
+
+/// Makes one change, and takes it back if it failed.
+fn make(transaction: &Transaction<'_>, change: Change) -> Option<Made> {
+    let begun = transaction.execute_batch("SAVEPOINT one");
+    let writer = Writer {
+        reader: Reader {
+            connection: transaction,
+        },
+    };
+    let one = change(begun.map(|()| &writer).map_err(StoreError::from));
+    let kept = one.as_ref().is_some_and(|one| one.keep);
+    let end = if kept {
+        "RELEASE one"
+    } else {
+        "ROLLBACK TO one; RELEASE one"
+    };
+    // This fails only where SQLite has given up the transaction, and that is looked at next.
+    let _ = transaction.execute_batch(end);
+    one
+}
