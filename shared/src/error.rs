@@ -30,6 +30,7 @@ closed_enum!(
         BranchExists = "BRANCH_EXISTS",
         BranchNotFound = "BRANCH_NOT_FOUND",
         ClaudeMissing = "CLAUDE_MISSING",
+        ClaudeTooOld = "CLAUDE_TOO_OLD",
         GitFailed = "GIT_FAILED",
         GitMissing = "GIT_MISSING",
         GitTooOld = "GIT_TOO_OLD",
@@ -299,6 +300,10 @@ impl From<AgentError> for Error {
             AgentError::ClaudeMissing | AgentError::NotExecutable { .. } => (
                 Code::ClaudeMissing,
                 "Install Claude Code (`npm install -g @anthropic-ai/claude-code`), or name it in CODEX_CLAUDE.",
+            ),
+            AgentError::TooOld { .. } => (
+                Code::ClaudeTooOld,
+                "Update it (`claude update`), or name another one in CODEX_CLAUDE.",
             ),
             AgentError::BypassAsRoot => (
                 Code::ConfigInvalid,

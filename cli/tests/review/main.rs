@@ -7,7 +7,6 @@ mod hostile;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
-mod latency;
 #[cfg(test)]
 mod real_claude;
 #[cfg(test)]

@@ -23,11 +23,13 @@ pub(crate) fn program() -> PathBuf {
             .any(|name| !folder.join(name).is_file());
         if missing {
             let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
-            let built = Command::new(cargo)
-                .args(["build", "-p", "mcp-coding", "-p", "mcp-review"])
-                .status();
+            let mut build = Command::new(cargo);
+            build.args(["build", "-p", "mcp-coding", "-p", "mcp-review"]);
+            if folder.ends_with("release") {
+                build.arg("--release");
+            }
             assert!(
-                built.is_ok_and(|status| status.success()),
+                build.status().is_ok_and(|status| status.success()),
                 "mcp-coding and mcp-review must stand beside {}: run `cargo build`",
                 program.display()
             );

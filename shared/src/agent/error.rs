@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::detect::{MINIMUM_VERSION, Version};
 use crate::process::ProcessError;
 
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,8 @@ pub enum AgentError {
     Process(#[from] ProcessError),
     #[error("cannot tell the version of {} from its answer {answer:?}", path.display())]
     UnknownVersion { path: PathBuf, answer: String },
+    #[error("Claude Code {found} ({}) is too old: {MINIMUM_VERSION} is needed", path.display())]
+    TooOld { path: PathBuf, found: Version },
     #[error("the agent command {command:?} is not valid shell words")]
     CommandWords { command: String },
     #[error("the agent command is empty")]

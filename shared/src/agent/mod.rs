@@ -9,6 +9,7 @@ mod detect;
 mod environment;
 mod error;
 mod hooks;
+mod known_version;
 mod launch;
 mod other;
 mod permissions;
@@ -24,6 +25,7 @@ pub use detect::{MINIMUM_VERSION, Version, find_claude, version};
 pub use environment::{Environment, FROM_THE_PANE, clean};
 pub use error::AgentError;
 pub use hooks::{Answer, EndReason, Event, HookName, Payload, Source, ToolCall};
+pub use known_version::check_version;
 pub use launch::{
     AgentFiles, ClaudeOptions, DEFAULT_HOOKS, Launch, LaunchSpec, Prepared, Program, Session,
     prepare,

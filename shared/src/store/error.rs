@@ -51,7 +51,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns what SQLite said, if it is at the bottom of this.
+    /// Returns what the library said, if it is at the bottom of this.
     pub(super) fn sqlite(&self) -> Option<ffi::Error> {
         match self {
             Self::Corrupt { source }

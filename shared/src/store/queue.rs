@@ -24,9 +24,11 @@ type Outcome<T> = Result<Result<T, StoreError>, Box<dyn Any + Send>>;
 type Settle = Box<dyn FnOnce(Option<ffi::Error>) + Send>;
 
 enum Job {
-    Read(Box<dyn FnOnce(Result<&Reader<'_>, StoreError>) + Send>),
+    Read(Question),
     Write(Change),
 }
+
+type Question = Box<dyn FnOnce(Result<&Reader<'_>, StoreError>) + Send>;
 
 /// A change; without a writer there is no transaction, and it only says why.
 type Change = Box<dyn FnOnce(Result<&Writer<'_>, StoreError>) -> Option<Made> + Send>;
@@ -34,7 +36,7 @@ type Change = Box<dyn FnOnce(Result<&Writer<'_>, StoreError>) -> Option<Made> + 
 /// A change that was made, and waits for its commit.
 struct Made {
     keep: bool,
-    /// What SQLite said, if it is why the change failed.
+    /// What the database said, if it is why the change failed.
     failure: Option<ffi::Error>,
     settle: Settle,
 }
@@ -133,10 +135,7 @@ fn serve(connection: &Mutex<Connection>, waiting: &Receiver<Job>) {
     }
 }
 
-fn answer(
-    connection: &mut Connection,
-    question: Box<dyn FnOnce(Result<&Reader<'_>, StoreError>) + Send>,
-) {
+fn answer(connection: &mut Connection, question: Question) {
     match connection.transaction_with_behavior(TransactionBehavior::Deferred) {
         Ok(snapshot) => question(Ok(&Reader {
             connection: &snapshot,

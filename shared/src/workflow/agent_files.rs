@@ -22,11 +22,12 @@ pub(super) struct Briefing {
 }
 
 /// Finds out early whether there is a program to start, before anything is made.
-pub(super) fn check(context: &Context, kind: InstanceKind) -> Result<(), Error> {
+pub(super) async fn check(context: &Context, kind: InstanceKind) -> Result<(), Error> {
     context.own_program(kind.server_name())?;
     context.own_program("claude-codex")?;
     if context.settings().agent.command.is_empty() {
-        find_claude(context)?;
+        let memory = context.state_dir().join("claude-version.json");
+        agent::check_version(&find_claude(context)?, &memory).await?;
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ pub async fn launch(
     let repository = context.repository()?.clone();
     let start = Start::find(context, &repository, &request).await?;
     context.tmux.check().await?;
-    agent_files::check(context, request.kind)?;
+    agent_files::check(context, request.kind).await?;
 
     let instance = record(context, run, &repository, &start, request).await?;
     let built = build(context, run, &repository, &instance, &Briefing::default()).await;

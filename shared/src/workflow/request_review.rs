@@ -57,7 +57,7 @@ pub async fn request_review(
     }
     let repository = Repository::discover(&coder.worktree_path).await?;
     let commit = check_committed(&repository, &coder).await?;
-    agent_files::check(context, InstanceKind::Review)?;
+    agent_files::check(context, InstanceKind::Review).await?;
     context.tmux.check().await?;
 
     let prompt = subject(&repository, &coder, &commit, description).await?;

@@ -14,7 +14,7 @@ use crate::process;
 pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Instance, Error> {
     let wanted = id.clone();
     let instance = context.store.read(move |r| r.instance(&wanted)).await?;
-    agent_files::check(context, instance.kind)?;
+    agent_files::check(context, instance.kind).await?;
     let repository = Repository::discover(&instance.repository).await?;
     run.step("Taking it up again")?;
     let unproven = unproven(context, &instance).await?;

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::process::Child;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use rustix::process::{Pid, test_kill_process};
 use shared::model::{LaunchStep, Status, TaskStatus};
 use shared::workflow::{Run, reconcile, stop};
 
@@ -117,19 +118,25 @@ async fn in_the_middle_of_the_checkout() {
     fs::write(world.repository.join("zzz"), "last\n").unwrap();
     world.git(&["add", "."]);
     world.git(&["commit", "--quiet", "-m", "filtered"]);
-    let slow = format!("touch '{}/held'; sleep 1; cat", world.root.display());
+    let held = world.root.join("held");
+    let slow = format!(
+        "echo $PPID > '{0}.new'; mv '{0}.new' '{0}'; sleep 1; cat",
+        held.display()
+    );
     world.git(&["config", "filter.slow.smudge", &slow]);
     let task = world.task().await;
     let before = world.traces();
     let launcher = spawn_launcher(&world, Some(task.as_str()), None);
-    until("the checkout runs", || world.root.join("held").exists()).await;
+    until("the checkout runs", || held.exists()).await;
     kill(launcher);
     assert_eq!(step_of_the_only_row(&world), LaunchStep::Worktree);
 
     reconcile(&world.context().await).await.unwrap();
     assert_eq!(world.traces(), before);
     assert_eq!(world.task_status(&task).await, TaskStatus::Open);
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let git: i32 = fs::read_to_string(&held).unwrap().trim().parse().unwrap();
+    let git = Pid::from_raw(git).unwrap();
+    until("git's end", || test_kill_process(git).is_err()).await;
     assert_eq!(
         world.traces(),
         before,

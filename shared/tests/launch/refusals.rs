@@ -131,6 +131,17 @@ async fn without_claude() {
 }
 
 #[tokio::test]
+async fn with_a_claude_that_is_too_old() {
+    let mut world = World::new();
+    world.variables.remove("CODEX_AGENT_COMMAND");
+    world.program("claude", "#!/bin/sh\necho '2.1.100 (Claude Code)'\n");
+    let claude = world.bin().join("claude");
+    world.set("CODEX_CLAUDE", &claude.display().to_string());
+    let error = assert_refused(&world, request(), Code::ClaudeTooOld).await;
+    assert!(error.hint.unwrap().contains("claude update"));
+}
+
+#[tokio::test]
 async fn without_the_servers() {
     for missing in ["mcp-coding", "claude-codex"] {
         let mut world = World::new();
