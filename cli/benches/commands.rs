@@ -113,11 +113,12 @@ fn list() {
         assert!(session.status.success());
         place.tmux(&[
             "set-option",
+            "-F",
             "-p",
             "-t",
             &format!("={id}:"),
             "@claude_codex_agent",
-            "1",
+            "#{pane_pid}",
         ]);
     }
     let (floor, ours) = in_turn(

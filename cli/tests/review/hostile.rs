@@ -69,6 +69,8 @@ fn corpus() -> Vec<String> {
     texts.push(long_line);
     texts.push("é".repeat(15_000));
     texts.push("line\n".repeat(3_000));
+    // As much as `send` takes.
+    texts.push("Hundred kilobytes of it, in lines of fifty letters.\n".repeat(1_922));
     texts
 }
 
@@ -154,6 +156,106 @@ fn a_terminal_in_copy_mode_gets_it() {
 }
 
 #[test]
+fn a_shell_in_the_agents_place_gets_nothing() {
+    let place = Place::new("idle", "idle");
+    let coder = place.coder(&[]);
+    let pane = format!("={coder}:");
+    let shell = place.tmux(&["respawn-pane", "-k", "-t", &pane, "sh", "-i"]);
+    assert!(shell.status.success());
+    let refused = place.send(&coder, "$(touch PWNED)\ntouch PWNED");
+    let screen = place.tmux(&["capture-pane", "-p", "-t", &pane]);
+    assert!(
+        !String::from_utf8_lossy(&screen.stdout).contains("PWNED"),
+        "{screen:?}"
+    );
+    // The agent is gone, and that is what the person is told.
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("AGENT_ENDED"),
+        "{refused:?}"
+    );
+    assert_eq!(place.status(&coder), Status::Failed);
+}
+
+/// A person looks at the agent's terminal through a tmux of their own, and types.
+#[test]
+fn a_person_who_types_is_not_interrupted() {
+    let place = Place::new("idle", "idle");
+    let coder = place.coder(&[]);
+    let person = Person::attach(&place, coder.as_str());
+    person.types("hello");
+    place.until("the person's own message", || {
+        place.received(&coder) == ["hello"]
+    });
+    let sending = place.start(&["send", coder.as_str(), "-", "--json"], "not now");
+    place.until("it is held back", || {
+        person.types("hm");
+        let messages = place.messages(&coder);
+        messages.last().is_some_and(|message| {
+            message.waiting_for.as_deref() == Some("a person who is typing in its terminal")
+        })
+    });
+    let received = place.received(&coder);
+    assert!(
+        received.iter().all(|text| text == "hello" || text == "hm"),
+        "{received:?}"
+    );
+    place.until("it comes when the person has paused", || {
+        let received = place.received(&coder);
+        received.last().is_some_and(|text| text.contains("not now"))
+    });
+    sending.wait_with_output().unwrap();
+}
+
+struct Person<'a> {
+    place: &'a Place,
+    socket: String,
+}
+
+impl<'a> Person<'a> {
+    fn attach(place: &'a Place, session: &str) -> Self {
+        let person = Self {
+            place,
+            socket: format!("{}-person", place.socket),
+        };
+        let attach = [
+            "env",
+            "-u",
+            "TMUX",
+            "tmux",
+            "-L",
+            &place.socket,
+            "attach",
+            "-t",
+        ];
+        let target = format!("={session}");
+        let start = ["new-session", "-d", "-s", "me", "-x", "100", "-y", "30"];
+        person.tmux(&[&start[..], &attach[..], &[&target]].concat());
+        place.until("the person looks", || {
+            let clients = place.tmux(&["list-clients", "-t", &target]);
+            !clients.stdout.is_empty()
+        });
+        person
+    }
+
+    fn types(&self, text: &str) {
+        self.tmux(&["send-keys", "-t", "=me:", text, "Enter"]);
+    }
+
+    fn tmux(&self, args: &[&str]) {
+        let socket = ["-L", &self.socket, "-f", "/dev/null"];
+        let done = self.place.tmux_with(&[&socket[..], args].concat());
+        assert!(done.status.success(), "{done:?}");
+    }
+}
+
+impl Drop for Person<'_> {
+    fn drop(&mut self) {
+        // It may have ended with the session it looked at.
+        self.place.tmux_with(&["-L", &self.socket, "kill-server"]);
+    }
+}
+
+#[test]
 fn a_dead_agent_is_not_typed_at_and_gets_it_when_resumed() {
     let place = Place::new("idle", "idle");
     let coder = place.coder(&[]);
@@ -181,8 +283,12 @@ fn a_dead_agent_is_not_typed_at_and_gets_it_when_resumed() {
         String::from_utf8_lossy(&refused.stderr).contains("AGENT_ENDED"),
         "{refused:?}"
     );
-    let taken = place.messages(&coder)[0].state == MessageState::Taken;
+    let message = &place.messages(&coder)[0];
+    assert_ne!(message.state, MessageState::Taken, "{message:?}");
+    assert!(place.received(&coder).is_empty());
     text(&place.codex(&["resume", coder.as_str()]));
-    place.until("it", || place.received(&coder).len() == 1);
-    assert!(!taken || place.received(&coder).len() == 1);
+    place.until("it is taken", || {
+        place.messages(&coder)[0].state == MessageState::Taken
+    });
+    assert_eq!(place.received(&coder), ["[claude-codex m-00000001] late"]);
 }

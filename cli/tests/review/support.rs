@@ -107,12 +107,13 @@ impl Place {
     }
 
     pub(crate) fn tmux(&self, args: &[&str]) -> Output {
+        self.tmux_with(&[&["-L", &self.socket], args].concat())
+    }
+
+    /// Runs tmux with a socket that is named in the arguments.
+    pub(crate) fn tmux_with(&self, args: &[&str]) -> Output {
         let mut command = self.command(Path::new("tmux"));
-        command
-            .args(["-L", &self.socket])
-            .args(args)
-            .output()
-            .unwrap()
+        command.args(args).output().unwrap()
     }
 
     pub(crate) fn has_session(&self, id: &InstanceId) -> bool {

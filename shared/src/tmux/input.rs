@@ -139,7 +139,7 @@ fn condition(session: &SessionName, expected: Option<&ProgramName>) -> String {
         None => ("", ""),
     };
     format!(
-        "#{{==:#{{session_name}}/#{{{MARK}}}/#{{pane_dead}}/{actual},{session}/1/0/{expected}}}"
+        "#{{==:#{{session_name}}/#{{==:#{{{MARK}}},#{{pane_pid}}}}/#{{pane_dead}}/{actual},{session}/1/0/{expected}}}"
     )
 }
 

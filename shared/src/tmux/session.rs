@@ -221,7 +221,8 @@ impl Tmux {
             .arg(program)
             .args(arguments)
             .then("set-option")
-            .args(["-p", "-t", &session.name.pane_target(), MARK, "1"]))
+            .args(["-F", "-p", "-t", &session.name.pane_target()])
+            .args([MARK, "#{pane_pid}"]))
     }
 }
 

@@ -8,6 +8,9 @@ use super::error::{TmuxError, excerpt};
 use super::name::SessionName;
 
 /// The pane option that marks the pane `create` made, to tell it from those a person adds.
+///
+/// Its value is the process that `create` started: a pane in which a person has since started
+/// something else, such as a shell, is no agent's any more.
 pub(super) const MARK: &str = "@claude_codex_agent";
 
 /// One pane as one line.
@@ -15,7 +18,7 @@ pub(super) const MARK: &str = "@claude_codex_agent";
 /// A program chooses its own name, newlines included, so tmux itself replaces all that could be taken
 /// for a separator. tmux allows no `.` in session names: a replaced name is never a valid one.
 pub(super) const PANE_FORMAT: &str = concat!(
-    "#{s/[^A-Za-z0-9_-]/./:session_name}|#{pane_id}|#{pane_pid}|#{==:#{@claude_codex_agent},1}|",
+    "#{s/[^A-Za-z0-9_-]/./:session_name}|#{pane_id}|#{pane_pid}|#{==:#{@claude_codex_agent},#{pane_pid}}|",
     "#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|",
     "#{window_activity}|#{session_created}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}",
 );
@@ -54,7 +57,7 @@ pub struct PaneState {
     pub session: SessionName,
     pub pane_id: PaneId,
     pub pid: u32,
-    /// True for the pane that `create` made, false for those that a person added.
+    /// True for the pane that `create` made while it has the program that `create` started.
     pub is_agent: bool,
     pub life: Life,
     /// The foreground program; characters other than letters, digits and `_.+-` are `?`.

@@ -259,6 +259,26 @@ async fn only_the_agents_pane_is_typed_into() {
 }
 
 #[tokio::test]
+async fn what_took_the_agents_place_in_its_pane_is_not_typed_at() {
+    let server = Server::new();
+    start_recorder(&server, "a").await;
+    let name = session_name("a");
+    server
+        .raw("respawn-pane", &["-k", "-t", "=a:", "sh", "-i"])
+        .await;
+    assert_eq!(
+        server.tmux.paste(&name, "touch PWNED", None).await.unwrap(),
+        InputOutcome::Missing
+    );
+    assert_eq!(
+        server.tmux.press_enter(&name, None).await.unwrap(),
+        InputOutcome::Missing
+    );
+    assert_eq!(server.tmux.pane(&name).await.unwrap(), None);
+    assert_eq!(server.buffers().await, "");
+}
+
+#[tokio::test]
 async fn unsafe_text_is_refused() {
     let server = Server::new();
     let file = start_recorder(&server, "a").await;
