@@ -8,7 +8,7 @@ use anstyle::Style;
 use clap::Args;
 use shared::error::{Code, Error};
 use shared::model::{Instance, Status};
-use shared::workflow::{self, Activity, BoardRow, Context};
+use shared::workflow::{self, Activity, BoardRow, Context, Rounds};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;
@@ -141,10 +141,15 @@ fn table(rows: &[BoardRow]) -> Table {
     if many {
         titles.push("REPOSITORY");
     }
+    let reviewed = rows.iter().any(|row| row.reviews.is_some());
+    if reviewed {
+        titles.push("REVIEWS");
+    }
     titles.extend(["BRANCH", "TASK"]);
     let mut table = Table::new(&titles);
-    for BoardRow { instance, activity } in rows {
-        let (doing, style) = shown_activity(activity);
+    for row in rows {
+        let instance = &row.instance;
+        let (doing, style) = shown_activity(&row.activity);
         let mut cells = vec![
             Cell::styled(instance.id.as_str(), NAME),
             Cell::new(instance.kind.as_str()),
@@ -155,6 +160,10 @@ fn table(rows: &[BoardRow]) -> Table {
         if many {
             let name = instance.repository.file_name().unwrap_or_default();
             cells.push(Cell::new(name.to_string_lossy()));
+        }
+        if reviewed {
+            let (text, style) = shown_rounds(row.reviews);
+            cells.push(Cell::styled(text, style));
         }
         cells.push(Cell::new(instance.branch_name.as_deref().unwrap_or("-")));
         cells.push(Cell::styled(subject(instance), DIM));
@@ -183,6 +192,18 @@ pub(super) fn shown_activity(activity: &Activity) -> (String, Style) {
         Activity::Gone => (word(activity).to_owned(), BAD),
         Activity::Idle => (word(activity).to_owned(), PLAIN),
         Activity::Unknown | Activity::Ended => ("-".to_owned(), DIM),
+    }
+}
+
+/// Returns how a coder's review rounds are shown: a person has to look where none is left.
+fn shown_rounds(rounds: Option<Rounds>) -> (String, Style) {
+    match rounds {
+        None => ("-".to_owned(), DIM),
+        Some(rounds) if rounds.are_used_up() => (
+            format!("{} of {}: limit", rounds.used, rounds.most),
+            WARNING,
+        ),
+        Some(rounds) => (format!("{} of {}", rounds.used, rounds.most), PLAIN),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use serde::Serialize;
-use shared::model::{InstanceId, Message, Task};
+use shared::model::{InstanceId, InstanceKind, Message, Review, Task, Verdict};
 use shared::store::EventRow;
 use shared::workflow::{self, BoardRow, Context};
 
@@ -33,19 +33,22 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Serialize)]
-struct Details<'a> {
+#[serde(rename_all = "camelCase")]
+struct Details {
     #[serde(flatten)]
-    agent: &'a BoardRow,
-    task: Option<&'a Task>,
-    messages: &'a [Message],
-    events: &'a [EventRow],
+    agent: BoardRow,
+    task: Option<Task>,
+    /// A coder's rounds; of a reviewer, the one it is in.
+    review_rounds: Vec<Review>,
+    messages: Vec<Message>,
+    events: Vec<EventRow>,
 }
 
 pub(crate) async fn show(args: &ShowArgs, output: Output) -> Result<(), Failure> {
     let context = session::open(output).await?;
     let row = find(&context, &args.id).await?;
     let instance = row.instance.clone();
-    let (task, messages, events) = context
+    let details = context
         .store
         .read(move |r| {
             let repository = Context::repository_key(&instance.repository);
@@ -53,19 +56,26 @@ pub(crate) async fn show(args: &ShowArgs, output: Output) -> Result<(), Failure>
                 Some(id) => Some(r.task(&repository, id)?),
                 None => None,
             };
-            let messages = r.messages(&instance.id)?;
-            Ok((task, messages, r.latest_events(Some(&instance.id), EVENTS)?))
+            let mut review_rounds = match &instance.parent_instance_id {
+                Some(coder) => r.reviews(coder)?,
+                None => r.reviews(&instance.id)?,
+            };
+            if instance.kind == InstanceKind::Review {
+                review_rounds.retain(|round| round.review_instance_id == instance.id);
+            }
+            Ok(Details {
+                task,
+                review_rounds,
+                messages: r.messages(&instance.id)?,
+                events: r.latest_events(Some(&instance.id), EVENTS)?,
+                agent: row,
+            })
         })
         .await?;
     if output.is_json() {
-        return output.document(&Details {
-            agent: &row,
-            task: task.as_ref(),
-            messages: &messages,
-            events: &events,
-        });
+        return output.document(&details);
     }
-    output.print(&described(&row, task.as_ref(), &messages, &events))
+    output.print(&described(&details))
 }
 
 /// Returns one agent with what it is doing.
@@ -78,16 +88,15 @@ async fn find(context: &Context, id: &InstanceId) -> Result<BoardRow, Failure> {
     Ok(row.unwrap_or(BoardRow {
         instance,
         activity: workflow::Activity::Unknown,
+        reviews: None,
     }))
 }
 
-fn described(
-    row: &BoardRow,
-    task: Option<&Task>,
-    messages: &[Message],
-    events: &[EventRow],
-) -> String {
-    let BoardRow { instance, activity } = row;
+fn described(details: &Details) -> String {
+    let BoardRow {
+        instance, activity, ..
+    } = &details.agent;
+    let task = details.task.as_ref();
     let (doing, doing_style) = shown_activity(activity);
     let mut text = format!("{NAME}{}{NAME:#}\n", instance.id);
     let mut line = |name: &str, value: &str, style: anstyle::Style| {
@@ -149,17 +158,65 @@ fn described(
             let _ = writeln!(text, "  {line}");
         }
     }
-    if !messages.is_empty() {
-        let _ = writeln!(text, "\n{BOLD}Messages{BOLD:#}");
-        for message in messages {
-            let _ = writeln!(text, "  {}", message_line(message));
+    let rounds = details
+        .review_rounds
+        .iter()
+        .map(|round| round_lines(round, instance.max_reviews));
+    section(&mut text, "Reviews", rounds);
+    section(
+        &mut text,
+        "Messages",
+        details.messages.iter().map(message_line),
+    );
+    let events = details.events.iter().map(|event| event_line(event, false));
+    section(&mut text, "Last events", events);
+    text
+}
+
+/// Adds a heading and what belongs under it, if there is anything.
+fn section(text: &mut String, heading: &str, entries: impl Iterator<Item = String>) {
+    for (index, entry) in entries.enumerate() {
+        if index == 0 {
+            let _ = writeln!(text, "\n{BOLD}{heading}{BOLD:#}");
+        }
+        for line in entry.lines() {
+            let _ = writeln!(text, "  {line}");
         }
     }
-    if !events.is_empty() {
-        let _ = writeln!(text, "\n{BOLD}Last events{BOLD:#}");
-        for event in events {
-            let _ = writeln!(text, "  {}", event_line(event, false));
+}
+
+/// A round in one line, and what was said in it below.
+fn round_lines(round: &Review, most: u32) -> String {
+    let number = match round.verdict {
+        Verdict::Lost => "not counted".to_owned(),
+        Verdict::Pending | Verdict::ChangesRequested | Verdict::Approved if most > 0 => {
+            format!("round {} of {most}", round.round)
         }
+        Verdict::Pending | Verdict::ChangesRequested | Verdict::Approved => {
+            format!("round {}", round.round)
+        }
+    };
+    let mut text = format!(
+        "{} {number} by {} on {}: {}",
+        readable(&round.requested_at),
+        round.review_instance_id,
+        round.commit_id.get(..10).unwrap_or(&round.commit_id),
+        round.verdict,
+    );
+    let said = round.feedback.as_deref().unwrap_or_default();
+    for line in harmless_block(said.trim()).lines() {
+        let _ = write!(text, "\n  {line}");
+    }
+    for finding in &round.findings {
+        let line = finding.line.map(|line| format!(":{line}"));
+        let _ = write!(
+            text,
+            "\n  [{}] {}{}: {}",
+            finding.severity,
+            harmless(&finding.file),
+            line.unwrap_or_default(),
+            harmless(&finding.message)
+        );
     }
     text
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use shared::model::{MessageState, Status, Verdict};
 
-use crate::support::Place;
+use crate::support::{Place, text};
 
 fn rounds(most: usize) {
     let place = Place::new("loop", "changes");
@@ -54,6 +54,7 @@ fn rounds(most: usize) {
         assert_eq!(place.status(&review.review_instance_id), Status::Completed);
     }
     assert_eq!(place.status(&coder), Status::Running);
+    a_person_sees_it(&place, coder.as_str(), most);
     let messages = place.messages(&coder);
     assert!(
         messages
@@ -71,6 +72,23 @@ fn rounds(most: usize) {
     expected.extend(round.into_iter().cycle().take(4 * most));
     expected.sort_unstable();
     assert_eq!(moves(&place, coder.as_str()), expected);
+}
+
+fn a_person_sees_it(place: &Place, coder: &str, most: usize) {
+    let listed = text(&place.codex(&["list"]));
+    assert!(
+        listed.contains(&format!("{most} of {most}: limit")),
+        "{listed}"
+    );
+    let shown = text(&place.codex(&["show", coder]));
+    for line in [
+        &format!("round {most} of {most} by"),
+        "changes_requested",
+        "Please change it.",
+        "[blocking] work.txt:1: wrong word",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
 }
 
 /// All moves of an instance, sorted: an event is written when its call ends, so their order tells little.

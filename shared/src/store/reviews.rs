@@ -1,5 +1,7 @@
 //! Review rounds.
 
+use std::collections::HashMap;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::row::{json, parsed};
@@ -51,6 +53,20 @@ impl Reader<'_> {
             .prepare_cached("SELECT * FROM review_feedback WHERE review_instance_id = ?1")?
             .query_row([reviewer.as_str()], review)
             .optional()?)
+    }
+
+    /// Returns how many rounds each coder has used; lost ones don't count.
+    pub fn rounds_used(&self) -> Result<HashMap<InstanceId, u32>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT coding_instance_id, count(*) AS used FROM review_feedback
+             WHERE verdict <> 'lost' GROUP BY coding_instance_id",
+        )?;
+        let rows = statement
+            .query_map([], |row| {
+                Ok((parsed(row, "coding_instance_id")?, row.get("used")?))
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
     }
 
     /// Returns the round that is under way.

@@ -30,37 +30,60 @@ pub enum Activity {
     Ended,
 }
 
+/// How many review rounds a coder has used, and how many it gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Rounds {
+    pub used: u32,
+    pub most: u32,
+}
+
+impl Rounds {
+    /// Tells whether the next request for a review will be refused.
+    pub fn are_used_up(self) -> bool {
+        self.used >= self.most
+    }
+}
+
 /// One agent and what it is doing.
 #[derive(Debug, Clone, Serialize)]
 pub struct BoardRow {
     #[serde(flatten)]
     pub instance: Instance,
     pub activity: Activity,
+    /// Only of coders that have asked for a review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reviews: Option<Rounds>,
 }
 
 /// Returns all agents, or those that may still act: one query, one tmux call, one folder read.
 pub async fn board(context: &Context, all: bool) -> Result<Vec<BoardRow>, Error> {
-    let instances = context.store.read(move |r| r.instances(!all)).await?;
-    if !instances.iter().any(|instance| instance.status.is_live()) {
-        let ended = |instance| BoardRow {
-            instance,
-            activity: Activity::Ended,
-        };
-        return Ok(instances.into_iter().map(ended).collect());
-    }
-    let panes = context.tmux.list().await?;
+    let (instances, used) = context
+        .store
+        .read(move |r| Ok((r.instances(!all)?, r.rounds_used()?)))
+        .await?;
+    let anybody = instances.iter().any(|instance| instance.status.is_live());
+    let (panes, sessions) = if anybody {
+        let sessions = agent::sessions(&context.claude_folder()?);
+        (context.tmux.list().await?, sessions)
+    } else {
+        (Vec::new(), Vec::new())
+    };
     let alive: HashMap<&str, bool> = panes
         .iter()
         .filter(|pane| pane.is_agent)
         .map(|pane| (pane.session.as_str(), pane.life == Life::Running))
         .collect();
-    let sessions: HashMap<String, AgentState> = agent::sessions(&context.claude_folder()?)
+    let sessions: HashMap<String, AgentState> = sessions
         .into_iter()
         .map(|session| (session.session_id.to_string(), session.state))
         .collect();
-    let rows = instances.into_iter().map(|instance| {
-        let activity = activity(&instance, &alive, &sessions);
-        BoardRow { instance, activity }
+    let rows = instances.into_iter().map(|instance| BoardRow {
+        activity: activity(&instance, &alive, &sessions),
+        reviews: used.get(&instance.id).map(|&used| Rounds {
+            used,
+            most: instance.max_reviews,
+        }),
+        instance,
     });
     Ok(rows.collect())
 }
