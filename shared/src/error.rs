@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::agent::AgentError;
 use crate::config::ConfigError;
 use crate::forge::ForgeError;
-use crate::git::GitError;
+use crate::git::{GitError, RejectReason};
 use crate::model::closed_enum::closed_enum;
-use crate::model::{IllegalTransition, InvalidId, Status};
+use crate::model::{IllegalTransition, InvalidId, PullState, Status};
 use crate::process::ProcessError;
 use crate::store::StoreError;
 use crate::tmux::TmuxError;
@@ -27,7 +27,9 @@ closed_enum!(
         DatabaseReadOnly = "DATABASE_READ_ONLY",
         DiskFull = "DISK_FULL",
         AgentFailed = "AGENT_FAILED",
+        BaseNotFound = "BASE_NOT_FOUND",
         BranchExists = "BRANCH_EXISTS",
+        BranchMerged = "BRANCH_MERGED",
         BranchNotFound = "BRANCH_NOT_FOUND",
         ClaudeMissing = "CLAUDE_MISSING",
         GitFailed = "GIT_FAILED",
@@ -44,13 +46,29 @@ closed_enum!(
         ForgeUnauthorized = "FORGE_UNAUTHORIZED",
         ForgeUnavailable = "FORGE_UNAVAILABLE",
         InstanceLimitReached = "INSTANCE_LIMIT_REACHED",
+        MergeConflict = "MERGE_CONFLICT",
+        NoBranch = "NO_BRANCH",
         NotARepository = "NOT_A_REPOSITORY",
         NotAvailable = "NOT_AVAILABLE",
         ReviewPending = "REVIEW_PENDING",
         AgentEnded = "AGENT_ENDED",
+        NothingToPublish = "NOTHING_TO_PUBLISH",
         NothingToReview = "NOTHING_TO_REVIEW",
+        PullRequestExists = "PULL_REQUEST_EXISTS",
+        PullRequestNotFound = "PULL_REQUEST_NOT_FOUND",
+        PullRequestNotOpen = "PULL_REQUEST_NOT_OPEN",
+        PushDeclinedByHook = "PUSH_DECLINED_BY_HOOK",
+        PushForbidden = "PUSH_FORBIDDEN",
+        PushNotFastForward = "PUSH_NOT_FAST_FORWARD",
+        PushProtected = "PUSH_PROTECTED",
+        PushRejected = "PUSH_REJECTED",
+        PushUnauthorized = "PUSH_UNAUTHORIZED",
+        RemoteNotFound = "REMOTE_NOT_FOUND",
+        RemoteUnreachable = "REMOTE_UNREACHABLE",
         ReviewDecided = "REVIEW_DECIDED",
         ReviewLimitReached = "REVIEW_LIMIT_REACHED",
+        ReviewOutdated = "REVIEW_OUTDATED",
+        ReviewRequired = "REVIEW_REQUIRED",
         RepositoryEmpty = "REPOSITORY_EMPTY",
         ServerMissing = "SERVER_MISSING",
         TaskNotFound = "TASK_NOT_FOUND",
@@ -153,6 +171,19 @@ impl From<StoreError> for Error {
                 .hint("Stop one with `claude-codex stop ID`, or raise resources.maxConcurrentInstances."),
             StoreError::ReviewPending { .. } => Self::new(Code::ReviewPending, message)
                 .hint("Wait for its verdict; it arrives by itself."),
+            StoreError::PullRequestNotFound { .. } => Self::new(Code::PullRequestNotFound, message)
+                .hint("`claude-codex pr list --state all` shows those that there are."),
+            StoreError::PullRequestState { state, .. } => {
+                Self::new(Code::PullRequestNotOpen, message)
+                    .hint(match state {
+                        PullState::Open => "Nothing was changed.",
+                        PullState::Closed => "`claude-codex pr reopen N` opens it again.",
+                        PullState::Merged => "Nothing was changed. What is merged stays so.",
+                    })
+                    .details(json!({ "state": state }))
+            }
+            StoreError::PullRequestOpen { .. } => Self::new(Code::PullRequestExists, message)
+                .hint("Close that one first; a branch has one open pull request."),
         }
     }
 }
@@ -233,27 +264,66 @@ impl From<GitError> for Error {
                 "Move it away, or set resources.worktreeRoot to another folder.",
             ),
             G::WorktreeDirty { .. } => (Code::WorktreeDirty, "Commit or stash the changes first."),
-            G::LockTimeout { .. } => (Code::GitFailed, "Try again in a moment."),
+            G::LockTimeout { .. } | G::BranchMoved { .. } => {
+                (Code::GitFailed, "Try again in a moment.")
+            }
+            G::Conflict { .. } => (
+                Code::MergeConflict,
+                "Nothing was changed. Merge the base branch into the work, resolve the conflict there, then try again.",
+            ),
+            G::PushRejected { reason, .. } => push_rejected(*reason),
+            G::PushForbidden { .. } => (
+                Code::PushForbidden,
+                "Ask for write access, or use a token with it (`contents: write`). To publish from a fork, add it as a remote and set forge.remote to its name.",
+            ),
+            G::AuthenticationFailed { .. } => (
+                Code::PushUnauthorized,
+                "The token or key is missing, wrong or expired: set GITHUB_TOKEN to a valid one, or run `gh auth login`.",
+            ),
+            G::RemoteUnreachable { .. } => (
+                Code::RemoteUnreachable,
+                "Check the network and the remote's address (`git remote -v`), then try again.",
+            ),
+            G::RemoteNotFound { .. } => (
+                Code::RemoteNotFound,
+                "Check the remote's address (`git remote -v`), that the repository exists, and that this account may see it.",
+            ),
             G::Cancelled { .. } => (Code::Cancelled, ""),
             G::Process {
                 source: ProcessError::NotFound { .. },
             } => (Code::GitMissing, "Install git."),
             G::Process { .. }
             | G::NoCommonHistory { .. }
-            | G::BranchMoved { .. }
             | G::NotALinkedWorktree { .. }
             | G::WorktreeLocked { .. }
             | G::LeftBehind { .. }
-            | G::PushRejected { .. }
-            | G::AuthenticationFailed { .. }
-            | G::RemoteUnreachable { .. }
-            | G::RemoteNotFound { .. }
             | G::Failed { .. }
             | G::UnexpectedOutput { .. }
             | G::Io { .. }
             | G::Task { .. } => (Code::GitFailed, ""),
         };
         Self::new(code, message).maybe_hint(hint)
+    }
+}
+
+fn push_rejected(reason: RejectReason) -> (Code, &'static str) {
+    match reason {
+        RejectReason::NonFastForward => (
+            Code::PushNotFastForward,
+            "Somebody else has pushed to this branch. Fetch it, merge or rebase, then try again; nothing is pushed by force.",
+        ),
+        RejectReason::Hook => (
+            Code::PushDeclinedByHook,
+            "Do what the hook asks for, commit, then try again.",
+        ),
+        RejectReason::Protected => (
+            Code::PushProtected,
+            "Rules of the repository forbid pushes to this branch. Work on a branch with another name, or ask whoever set the rule.",
+        ),
+        RejectReason::Other => (
+            Code::PushRejected,
+            "The message says what the remote objects to.",
+        ),
     }
 }
 
