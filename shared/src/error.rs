@@ -3,6 +3,8 @@
 //! Primitives have their own enums; the `From` impls here decide code and hint, in one place. Tools
 //! answer `{code, message, hint, details}`; the command line prints the same.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -41,10 +43,19 @@ closed_enum!(
         InvalidArguments = "INVALID_ARGUMENTS",
         Cancelled = "CANCELLED",
         ForgeForbidden = "FORGE_FORBIDDEN",
+        ForgeInvalid = "FORGE_INVALID",
         ForgeNotFound = "FORGE_NOT_FOUND",
         ForgeRateLimited = "FORGE_RATE_LIMITED",
         ForgeUnauthorized = "FORGE_UNAUTHORIZED",
         ForgeUnavailable = "FORGE_UNAVAILABLE",
+        ForgeUncertain = "FORGE_UNCERTAIN",
+        BaseNotFound = "BASE_NOT_FOUND",
+        BranchProtected = "BRANCH_PROTECTED",
+        HeadNotFound = "HEAD_NOT_FOUND",
+        MergeConflict = "MERGE_CONFLICT",
+        NotMergeable = "NOT_MERGEABLE",
+        NothingToPublish = "NOTHING_TO_PUBLISH",
+        PullRequestExists = "PULL_REQUEST_EXISTS",
         InstanceLimitReached = "INSTANCE_LIMIT_REACHED",
         MergeConflict = "MERGE_CONFLICT",
         NoBranch = "NO_BRANCH",
@@ -399,29 +410,111 @@ impl From<AgentError> for Error {
 
 impl From<ForgeError> for Error {
     fn from(error: ForgeError) -> Self {
+        use ForgeError as F;
         let message = error.to_string();
         let (code, hint) = match &error {
-            ForgeError::NotFound { .. } => (
+            F::NotFound { .. } => (
                 Code::ForgeNotFound,
                 "Check the number, the remote, and that the token may read this repository.",
             ),
-            ForgeError::Unauthorized => (
+            F::Gone { .. } => (
+                Code::ForgeNotFound,
+                "It was deleted, or issues are switched off in the repository's settings.",
+            ),
+            F::Unauthorized => (
                 Code::ForgeUnauthorized,
-                "Set GITHUB_TOKEN to a valid token, or run `gh auth login`.",
+                "It may have expired. Set GITHUB_TOKEN to a valid token, or run `gh auth login`.",
             ),
-            ForgeError::Forbidden { .. } => (
-                Code::ForgeForbidden,
-                "Use a token that may do this in this repository.",
+            F::InvalidToken => (
+                Code::ForgeUnauthorized,
+                "Set GITHUB_TOKEN to the token alone, without quotes, spaces or line ends.",
             ),
-            ForgeError::RateLimited { .. } => (Code::ForgeRateLimited, "Wait some minutes."),
-            ForgeError::InvalidAddress { .. } => (
+            F::Forbidden { needs, .. } => return forbidden(message, needs.as_deref()),
+            F::RateLimited { retry_after, .. } => return rate_limited(message, *retry_after),
+            F::InvalidAddress { .. } => (
                 Code::ConfigInvalid,
                 "Set GITHUB_API_URL to the address of the API, such as https://HOST/api/v3.",
             ),
-            ForgeError::Refused { .. }
-            | ForgeError::TimedOut { .. }
-            | ForgeError::Unreachable { .. } => (Code::ForgeUnavailable, "Try again in a moment."),
+            F::PullRequestExists { .. } => (
+                Code::PullRequestExists,
+                "Call again: the existing pull request is found and brought up to date.",
+            ),
+            F::NothingToCompare { .. } => (
+                Code::NothingToPublish,
+                "Commit something first. If it was merged already, there is nothing left to publish.",
+            ),
+            F::BaseNotFound { .. } => (
+                Code::BaseNotFound,
+                "The base branch was deleted, renamed or never pushed: push it, or start from another with --base.",
+            ),
+            F::HeadNotFound { .. } => (
+                Code::HeadNotFound,
+                "Push the branch to this repository first; it may have been deleted there.",
+            ),
+            F::DraftsNotOffered => (Code::ForgeInvalid, "Call again without draft."),
+            F::Invalid { .. } => (
+                Code::ForgeInvalid,
+                "Change what it complains about, then call again.",
+            ),
+            F::Conflict { .. } => (
+                Code::MergeConflict,
+                "Merge the base branch into the branch, resolve the conflicts, push, then merge again.",
+            ),
+            F::Protected { .. } => (
+                Code::BranchProtected,
+                "Get the reviews and checks that the rules want, or ask somebody who may bypass them.",
+            ),
+            F::MethodNotAllowed { .. } => (
+                Code::NotMergeable,
+                "Choose another of merge, squash and rebase.",
+            ),
+            F::Moved { .. } => (
+                Code::NotMergeable,
+                "Look at what changed, then merge again.",
+            ),
+            F::NotMergeable { .. } => (
+                Code::NotMergeable,
+                "See the pull request on GitHub for what is missing.",
+            ),
+            F::DiffTooLarge { .. } => (
+                Code::ForgeInvalid,
+                "Fetch the branch and use `git diff` instead.",
+            ),
+            F::Uncertain { .. } => (
+                Code::ForgeUncertain,
+                "Look on GitHub whether it is there before you try again.",
+            ),
+            F::NotUnderstood { .. } => (
+                Code::ForgeUnavailable,
+                "Check that GITHUB_API_URL is a GitHub API, and that no proxy answers in its place.",
+            ),
+            F::Unreachable { .. } => (
+                Code::ForgeUnavailable,
+                "Check the network and GITHUB_API_URL, then try again.",
+            ),
+            F::Refused { .. } | F::ServerFailed { .. } | F::TimedOut { .. } => {
+                (Code::ForgeUnavailable, "Try again in a moment.")
+            }
         };
         Self::new(code, message).maybe_hint(hint)
+    }
+}
+
+fn forbidden(message: String, needs: Option<&str>) -> Error {
+    let needs = needs.unwrap_or(
+        "`repo` (classic) or Contents, Pull requests and Issues with write access (fine-grained)",
+    );
+    Error::new(Code::ForgeForbidden, message).hint(format!(
+        "Use a token that may do this in this repository: it needs {needs}."
+    ))
+}
+
+fn rate_limited(message: String, retry_after: Option<Duration>) -> Error {
+    let error = Error::new(Code::ForgeRateLimited, message);
+    match retry_after.map(|wait| wait.as_secs()) {
+        Some(seconds) => error
+            .hint(format!("Try again in {seconds} s."))
+            .details(json!({ "retryAfterSeconds": seconds })),
+        None => error.hint("Wait some minutes."),
     }
 }
