@@ -137,8 +137,15 @@ pub async fn create_pr(
             return Err(error);
         }
     };
-    // The pull request stands: from here on nothing may fail the call.
-    let (coder, session_ends) = finish(context, run, &author, &work, &pull, &request).await?;
+    let recorded = finish(context, run, &author, &work, &pull, &request).await;
+    let (coder, session_ends) = match recorded {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            // Called again, it finds the pull request that stands.
+            take_back(context, run, &work.coder.id).await?;
+            return Err(error);
+        }
+    };
     for (id, ends) in [
         (&author.id, work.review.is_some()),
         (&coder.id, session_ends),
