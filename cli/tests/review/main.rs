@@ -1,4 +1,4 @@
-//! The review loop on real git, real tmux and the real servers, with scripted agents.
+//! The loop from review to pull request on real git, real tmux and the real servers, with scripted agents.
 
 #[cfg(test)]
 mod failures;
@@ -8,6 +8,12 @@ mod hostile;
 mod kills;
 #[cfg(test)]
 mod latency;
+#[cfg(test)]
+mod merging;
+#[cfg(test)]
+mod publishing;
+#[cfg(test)]
+mod publishing_refused;
 #[cfg(test)]
 mod real_claude;
 #[cfg(test)]

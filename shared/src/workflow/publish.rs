@@ -70,11 +70,25 @@ pub async fn create_pr(
     check_block(&request.description, 60_000)
         .map_err(|problem| Error::argument("description", problem))?;
     run.step("Checking the work")?;
+    loop {
+        if let Some(published) = attempt(context, run, author, &request).await? {
+            return Ok(published);
+        }
+    }
+}
+
+/// Publishes once; nothing if another call began to while this one was looking.
+async fn attempt(
+    context: &Context,
+    run: &Run,
+    author: &InstanceId,
+    request: &CreatePr,
+) -> Result<Option<Published>, Error> {
     let found = run
         .unless_cancelled(after_other_calls(context, author))
         .await?;
     if let Some(standing) = approved_before(&found) {
-        return Ok(standing);
+        return Ok(Some(standing));
     }
     let Found {
         author,
@@ -125,6 +139,9 @@ pub async fn create_pr(
     };
 
     let begun = begin(context, run, &work).await?;
+    if begun == Begun::Busy {
+        return Ok(None);
+    }
     let published = run
         .unless_cancelled(pulls.publish(context, run, &repository, &work, &new))
         .await;
@@ -137,7 +154,7 @@ pub async fn create_pr(
             return Err(error);
         }
     };
-    let recorded = finish(context, run, &author, &work, &pull, &request).await;
+    let recorded = finish(context, run, &author, &work, &pull, request).await;
     let (coder, session_ends) = match recorded {
         Ok(recorded) => recorded,
         Err(error) => {
@@ -154,7 +171,7 @@ pub async fn create_pr(
             tracing::warn!(code = %error.code, %error, "{id} is put away by reconcile");
         }
     }
-    Ok(Published {
+    Ok(Some(Published {
         number: pull.number,
         url: pull.url,
         coder,
@@ -164,7 +181,7 @@ pub async fn create_pr(
             Outcome::Updated
         },
         note,
-    })
+    }))
 }
 
 /// What the database says about a call.

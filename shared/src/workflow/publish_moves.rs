@@ -17,6 +17,8 @@ pub(super) enum Begun {
     Moved,
     /// Its pull request stands; only what it says changes.
     StaysPublished,
+    /// Another call has begun, or was faster altogether.
+    Busy,
 }
 
 /// Moves the coder to `creating_pr`; this process answers for it until the end.
@@ -30,8 +32,12 @@ pub(super) async fn begin(context: &Context, run: &Run, work: &Work) -> Result<B
         .store
         .write(move |w| {
             let coder = w.instance(&id)?;
-            if coder.status == Status::PrCreated && !by_reviewer {
-                return Ok(None);
+            let published = coder.status == Status::PrCreated;
+            if published && !by_reviewer {
+                return Ok(Err(Begun::StaysPublished));
+            }
+            if published || coder.status == Status::CreatingPr {
+                return Ok(Err(Begun::Busy));
             }
             let change = w.transition(&id, StatusEvent::PublishBegins { by_reviewer })?;
             w.set_owner(&id, Some(&process::this_process()))?;
@@ -39,16 +45,16 @@ pub(super) async fn begin(context: &Context, run: &Run, work: &Work) -> Result<B
                 // A person may have changed branches since the session was taken in.
                 w.set_branch(&id, Some(&branch))?;
             }
-            Ok(Some(change))
+            Ok(Ok(change))
         })
         .await?;
-    Ok(match change {
-        Some(change) => {
+    Ok(change.map_or_else(
+        |begun| begun,
+        |change| {
             run.changed(change);
             Begun::Moved
-        }
-        None => Begun::StaysPublished,
-    })
+        },
+    ))
 }
 
 /// Moves the coder back to where it was: nothing was published.
