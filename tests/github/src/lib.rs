@@ -117,6 +117,11 @@ impl ScriptedGithub {
         locked(&self.shared.faults).push(fault);
     }
 
+    /// Takes back all faults that are still to come.
+    pub fn forgive(&self) {
+        locked(&self.shared.faults).clear();
+    }
+
     /// Returns all requests to the API so far.
     pub fn requests(&self) -> Vec<Seen> {
         locked(&self.shared.seen).clone()
