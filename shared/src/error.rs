@@ -40,6 +40,7 @@ closed_enum!(
         InstanceNotFound = "INSTANCE_NOT_FOUND",
         Internal = "INTERNAL",
         InvalidArguments = "INVALID_ARGUMENTS",
+        IssueLimitReached = "ISSUE_LIMIT_REACHED",
         Cancelled = "CANCELLED",
         ForgeForbidden = "FORGE_FORBIDDEN",
         ForgeInvalid = "FORGE_INVALID",

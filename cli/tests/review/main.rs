@@ -3,6 +3,14 @@
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod github;
+#[cfg(test)]
+mod github_issues;
+#[cfg(test)]
+mod github_refusals;
+#[cfg(test)]
+mod github_support;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod kills;

@@ -27,6 +27,7 @@ mod resume;
 mod run;
 mod send;
 mod sync;
+mod task_issue;
 mod undo;
 mod wording;
 
@@ -50,3 +51,4 @@ pub use resume::resume;
 pub use run::Run;
 pub use send::{Sent, send};
 pub use sync::{Synced, sync};
+pub use task_issue::TaskIssue;
