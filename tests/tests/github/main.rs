@@ -9,6 +9,7 @@ mod faults;
 mod issues;
 mod limits;
 mod merges;
+mod openapi;
 
 mod pulls;
 mod pushes;
