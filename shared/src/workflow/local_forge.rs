@@ -31,17 +31,12 @@ pub(super) async fn publish(
         .store
         .write(move |w| {
             let commit = commit.as_str();
-            match w.open_pull_request(&key, &new.head_branch)? {
-                Some(open) => {
-                    let number = open.number;
-                    let pull = w.update_pull_request(&key, number, &new, commit, &instance)?;
-                    Ok((pull, false))
-                }
-                None => {
-                    let pull = w.insert_pull_request(&key, &new, commit, &instance)?;
-                    Ok((pull, true))
-                }
+            if let Some(open) = w.open_pull_request(&key, &new.head_branch)? {
+                let pull = w.update_pull_request(&key, open.number, &new, commit, &instance)?;
+                return Ok((pull, false));
             }
+            let pull = w.insert_pull_request(&key, &new, commit, &instance)?;
+            Ok((pull, true))
         })
         .await?;
     repository
@@ -183,7 +178,7 @@ pub(super) async fn merge(
             None => {
                 repository
                     .move_branch(&pull.base_branch, &base, &commit)
-                    .await?
+                    .await?;
             }
             Some(worktree) => match repository.fast_forward(worktree, &commit).await? {
                 FastForward::Done { .. } | FastForward::AlreadyThere => {}

@@ -71,7 +71,8 @@ pub async fn create_pr(
         .map_err(|problem| Error::argument("description", problem))?;
     run.step("Checking the work")?;
     loop {
-        if let Some(published) = attempt(context, run, author, &request).await? {
+        let attempt = Box::pin(attempt(context, run, author, &request));
+        if let Some(published) = attempt.await? {
             return Ok(published);
         }
     }
