@@ -244,6 +244,34 @@ fn cancelled_in_the_middle_it_is_where_it_was() {
     assert_eq!(answer["result"]["prNumber"], 1, "{answer}");
 }
 
+/// The reviewer's own end is noticed before or after its publication is given up, by whoever looks.
+#[test]
+fn a_reviewer_that_dies_while_publishing_loses_its_round() {
+    let place = Place::new("idle", "idle");
+    let (coder, reviewer) = under_review(&place);
+    place.reference_hook(HOLD);
+    std::fs::write(place.path("script/hold"), "").unwrap();
+    let arguments = json!({ "title": "Title", "description": "d" });
+    place.tell(
+        &reviewer,
+        &json!({ "call": "create_pr", "arguments": arguments }),
+    );
+    place.until("the middle", || place.path("script/held").exists());
+    assert_eq!(place.status(&coder), Status::CreatingPr);
+    kill(place.log(&reviewer, "ready")[0]["pid"].as_u64().unwrap());
+    place.until("the repair", || {
+        text(&place.codex(&["list"]));
+        place.status(&coder) == Status::Running
+    });
+    std::fs::remove_file(place.path("script/hold")).unwrap();
+    assert_eq!(place.reviews(&coder)[0].verdict, Verdict::Lost);
+    place.until("the news", || place.received(&coder).len() == 1);
+    assert!(place.received(&coder)[0].contains("was lost"));
+    place.is_gone(&reviewer);
+    let answer = place.create_pr(&coder, "Title");
+    assert_eq!(answer["result"]["prNumber"], 1, "{answer}");
+}
+
 #[test]
 fn a_failed_approval_leaves_the_review_open() {
     let place = Place::new("idle", "idle");

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Call;
 use crate::error::Error;
 use crate::model::pull_request::is_local_url;
-use crate::workflow::{self, CreatePr, Outcome, Published};
+use crate::workflow::{self, CreatePr, PublishOutcome, Published};
 
 /// The pull request to make.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -59,9 +59,9 @@ pub async fn create_pr(call: Call, request: CreatePrRequest) -> Result<CreatePrR
 fn message(published: &Published, by_reviewer: bool) -> String {
     let (number, coder) = (published.number, &published.coder);
     let what = match published.outcome {
-        Outcome::Created => "was opened",
-        Outcome::Updated => "was open already and is up to date now",
-        Outcome::Unchanged => "stands",
+        PublishOutcome::Created => "was opened",
+        PublishOutcome::Updated => "was open already and is up to date now",
+        PublishOutcome::Unchanged => "stands",
     };
     let branch = coder.branch_name.as_deref().unwrap_or_default();
     let mut text = if by_reviewer {

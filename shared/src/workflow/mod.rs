@@ -42,7 +42,7 @@ pub use finish::{Stopped, stop};
 pub use forge::{Forge, forge, read_issue};
 pub use launch::{Issue, LaunchRequest, launch};
 pub use plan::{CreateTask, CreatedTask, create_task};
-pub use publish::{CreatePr, Outcome, Published, create_pr};
+pub use publish::{CreatePr, PublishOutcome, Published, create_pr};
 pub use pulls::{ChangedPull, close_pull, merge_pull, pull, pull_diff, pulls, reopen_pull};
 pub use reconcile::reconcile;
 pub use request_changes::{SentBack, request_changes};

@@ -35,14 +35,14 @@ pub struct Published {
     pub number: u64,
     pub url: String,
     pub coder: Instance,
-    pub outcome: Outcome,
+    pub outcome: PublishOutcome,
     /// Something the author should know beside that.
     pub note: Option<String>,
 }
 
 /// How it came to stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PublishOutcome {
     Created,
     /// It was open before and says the new things now.
     Updated,
@@ -177,9 +177,9 @@ async fn attempt(
         url: pull.url,
         coder,
         outcome: if created {
-            Outcome::Created
+            PublishOutcome::Created
         } else {
-            Outcome::Updated
+            PublishOutcome::Updated
         },
         note,
     }))
@@ -250,7 +250,7 @@ fn approved_before(found: &Found) -> Option<Published> {
         number: coder.pr_number?,
         url: coder.pr_url.clone()?,
         coder: coder.clone(),
-        outcome: Outcome::Unchanged,
+        outcome: PublishOutcome::Unchanged,
         note: None,
     })
 }

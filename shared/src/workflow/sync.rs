@@ -3,7 +3,7 @@
 use super::finish::end;
 use super::pull_forge::Pulls;
 use super::{Context, Run};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::model::pull_request::is_local_url;
 use crate::model::{Instance, InstanceId, PullRequest, PullState, Status, StatusEvent, TaskStatus};
 use crate::process;
@@ -42,11 +42,15 @@ pub async fn sync(context: &Context, run: &Run) -> Result<Vec<Synced>, Error> {
         run.step(&format!("Asking about pull request {number}"))?;
         let pull = if is_local_url(url) {
             Pulls::Local.get(context, repository, number).await
-        } else if let Pulls::Github(_) = &forge {
-            forge.get(context, repository, number).await
         } else {
-            // It was published on GitHub, which can't be asked any more.
-            continue;
+            match &forge {
+                Pulls::Github(github) => github.get(context, number).await,
+                Pulls::Local => Err(Error::new(
+                    Code::ForgeUnavailable,
+                    format!("{url} can't be asked about: the forge is local now"),
+                )
+                .hint("`claude-codex doctor` says why; GITHUB_TOKEN may be missing.")),
+            }
         };
         let followed = match pull {
             Ok(pull) => follow(context, run, &instance, &pull).await,
