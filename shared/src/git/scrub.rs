@@ -1,5 +1,8 @@
 //! Makes text from git, hooks and remotes fit to be shown: no secrets, no terminal codes, no floods.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::model::Secret;
 
 /// Text from a child that goes into an error is cut here: enough for any message, not for a dump.
@@ -8,13 +11,9 @@ const SHOWN: usize = 4_000;
 /// Returns the text without the secret, URL credentials and control characters, and bounded.
 pub(super) fn shown(text: &str, secret: Option<&Secret>) -> String {
     let mut text = text.to_owned();
-    if let Some(secret) = secret {
-        // A header is `Name: Scheme value`; the value alone is just as secret.
-        let words = secret.expose().split_whitespace().rev().take(1);
-        for part in std::iter::once(secret.expose()).chain(words) {
-            if part.len() >= 4 {
-                text = text.replace(part, "***");
-            }
+    for part in secret.map(parts).unwrap_or_default() {
+        if part.len() >= 4 {
+            text = text.replace(&part, "***");
         }
     }
     let text = without_credentials(&text);
@@ -31,6 +30,22 @@ pub(super) fn shown(text: &str, secret: Option<&Secret>) -> String {
         .find(|&index| printable.is_char_boundary(index))
         .unwrap_or(printable.len());
     format!("[…]{}", &printable[start..])
+}
+
+/// Returns the forms in which a secret header could show: whole, its value, the password in that.
+///
+/// A header is `Name: Scheme value`, and the value of the scheme Basic is `user:password` in base64.
+fn parts(header: &Secret) -> Vec<String> {
+    let whole = header.expose();
+    let value = whole.split_whitespace().next_back().unwrap_or_default();
+    let decoded = STANDARD.decode(value).unwrap_or_default();
+    let decoded = String::from_utf8(decoded).unwrap_or_default();
+    let password = decoded.split_once(':').map(|(_, password)| password);
+    [Some(whole), Some(value), password]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Replaces the user and password of every URL in the text.
@@ -82,6 +97,12 @@ mod tests {
         let shown = shown(text, Some(&secret));
         assert_eq!(shown, "fatal: https://***@host/x said [31m***[0m, ***");
         assert_eq!(format!("{secret:?}"), "Secret(***)");
+    }
+
+    #[test]
+    fn a_password_does_not_show_outside_its_header_either() {
+        let secret = Secret::new("Authorization: Basic bWU6cGFzc3dvcmQ=");
+        assert_eq!(shown("me, password!", Some(&secret)), "me, ***!");
     }
 
     #[test]

@@ -11,7 +11,7 @@ closed_enum!(
         Feedback = "feedback",
         ReviewLost = "review_lost",
         LimitReached = "limit_reached",
-        /// From a person, by `claude-codex send`.
+        /// From a person, by `claude-codex send`; or news that asks for nothing.
         Note = "note",
     }
 );

@@ -6,9 +6,11 @@
 
 mod error;
 mod events;
+mod github_state;
 mod instances;
 mod messages;
 mod open;
+mod pull_requests;
 mod queue;
 mod reviews;
 mod row;
@@ -23,6 +25,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 pub use error::StoreError;
 pub use events::{EventRow, NewEvent};
+pub use github_state::Heard;
 pub use instances::NewInstance;
 pub use messages::NewMessage;
 pub use reviews::NewReview;
