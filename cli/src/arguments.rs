@@ -25,9 +25,11 @@ use crate::commands::show::ShowArgs;
 use crate::commands::stop::StopArgs;
 use crate::commands::sync::SyncArgs;
 use crate::commands::tasks::TasksArgs;
+use crate::demo::{DemoAgentArgs, DemoArgs};
 
 const EXAMPLES: &str = "\
 Begin here:
+  claude-codex demo                          see it all at work, on a repository of its own
   claude-codex doctor                        is everything there that agents need?
   claude-codex code \"Fix the login page\"     an agent at work in its own worktree and tmux session
   claude-codex list                          who is doing what
@@ -70,11 +72,14 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     Init(InitArgs),
     Config(ConfigArgs),
+    Demo(DemoArgs),
     Completions(CompletionsArgs),
     #[command(hide = true)]
     Man(ManArgs),
     #[command(hide = true)]
     Hook(HookArgs),
+    #[command(hide = true)]
+    DemoAgent(DemoAgentArgs),
     #[command(hide = true)]
     ExecAgent(ExecAgentArgs),
     #[command(hide = true)]

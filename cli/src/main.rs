@@ -2,8 +2,10 @@
 
 mod arguments;
 mod commands;
+mod demo;
 mod failure;
 mod file;
+mod live;
 mod output;
 mod progress;
 mod servers;
@@ -43,6 +45,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
     match command {
         Command::Completions(args) => return commands::completions::completions(&args),
         Command::Man(args) => return commands::man::man(&args),
+        Command::DemoAgent(_) => return demo::demo_agent(),
         Command::ExecAgent(args) => return commands::exec_agent::exec_agent(&args),
         // Answered in `main`; here only for `--help`.
         Command::Hook(_) => return Ok(()),
@@ -50,6 +53,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::Clean(_)
         | Command::Code(_)
         | Command::Config(_)
+        | Command::Demo(_)
         | Command::Doctor(_)
         | Command::Events(_)
         | Command::FinishInstance(_)
@@ -79,6 +83,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Clean(args) => commands::clean::clean(&args, output).await,
         Command::Code(args) => commands::code::code(args, output).await,
         Command::Config(_) => commands::config::config(output).await,
+        Command::Demo(args) => demo::demo(&args, output).await,
         Command::Doctor(_) => commands::doctor::doctor(output).await,
         Command::Events(args) => commands::events::events(args, output).await,
         Command::FinishInstance(args) => commands::finish_instance::finish_instance(&args).await,
@@ -94,8 +99,10 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Stop(args) => commands::stop::stop(&args, output).await,
         Command::Sync(_) => commands::sync::sync(output).await,
         Command::Tasks(args) => commands::tasks::tasks(&args, output).await,
-        Command::Completions(_) | Command::ExecAgent(_) | Command::Hook(_) | Command::Man(_) => {
-            Ok(())
-        }
+        Command::Completions(_)
+        | Command::DemoAgent(_)
+        | Command::ExecAgent(_)
+        | Command::Hook(_)
+        | Command::Man(_) => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! `claude-codex list`
 
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use anstyle::Style;
@@ -12,7 +11,8 @@ use shared::workflow::{self, Activity, BoardRow, Context, Rounds};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;
-use crate::output::{BAD, BOLD, DIM, GOOD, NAME, Output, PLAIN, WARNING, height, width};
+use crate::live::LiveLines;
+use crate::output::{BAD, BOLD, DIM, GOOD, NAME, Output, PLAIN, WARNING, width};
 use crate::session;
 use crate::table::{Cell, Table};
 use crate::text::{cut, first_line};
@@ -54,7 +54,7 @@ fn word(activity: &Activity) -> &'static str {
 }
 
 pub(crate) async fn list(args: &ListArgs, output: Output) -> Result<(), Failure> {
-    if args.watch && (output.is_json() || !io::stdout().is_terminal()) {
+    if args.watch && !LiveLines::are_possible(output) {
         return Err(Error::new(
             Code::InvalidArguments,
             "--watch needs a terminal to draw on",
@@ -89,25 +89,16 @@ async fn watch(context: &Context, all: bool, output: Output) -> Result<(), Failu
     // One listener for all the time: a Ctrl-C between two waits is not lost.
     let mut interrupt = signal(SignalKind::interrupt())
         .map_err(|source| Error::new(Code::Internal, format!("cannot hear Ctrl-C: {source}")))?;
-    let mut drawn = 0;
+    let mut board = LiveLines::default();
     loop {
         let rows = workflow::board(context, all).await?;
         let version = context.store.data_version()?;
-        let mut lines = if rows.is_empty() {
+        let lines = if rows.is_empty() {
             vec![cut(nobody(all).trim_end(), width())]
         } else {
             table(&rows).lines(width())
         };
-        // One line more would scroll, and the next frame would begin too low.
-        lines.truncate(height().saturating_sub(2));
-        // Up to where the last frame began, and everything below it away.
-        let up = if drawn > 0 {
-            format!("\x1b[{drawn}A")
-        } else {
-            String::new()
-        };
-        output.print(&format!("\r{up}\x1b[J{}\n", lines.join("\n")))?;
-        drawn = lines.len();
+        board.draw(output, "", lines)?;
         if !until_changed(context, version, &mut interrupt).await? {
             return Ok(());
         }
@@ -134,7 +125,8 @@ async fn until_changed(
     Ok(true)
 }
 
-fn table(rows: &[BoardRow]) -> Table {
+/// Returns the board as a table.
+pub(crate) fn table(rows: &[BoardRow]) -> Table {
     let repositories: BTreeSet<_> = rows.iter().map(|row| &row.instance.repository).collect();
     let many = repositories.len() > 1;
     let mut titles = vec!["ID", "KIND", "STATUS", "ACTIVITY", "AGE"];

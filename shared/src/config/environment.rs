@@ -45,6 +45,29 @@ impl Environment {
         }
     }
 
+    /// Leaves out the variables whose names are so.
+    #[must_use]
+    pub fn without(mut self, unwanted: impl Fn(&str) -> bool) -> Self {
+        self.variables.retain(|name, _| !unwanted(name));
+        self
+    }
+
+    /// Sets variables.
+    #[must_use]
+    pub fn with<'n>(mut self, changes: impl IntoIterator<Item = (&'n str, String)>) -> Self {
+        let changes = changes.into_iter();
+        self.variables
+            .extend(changes.map(|(name, value)| (name.to_owned(), value)));
+        self
+    }
+
+    /// Stands in another folder.
+    #[must_use]
+    pub fn moved_to(mut self, directory: PathBuf) -> Self {
+        self.directory = directory;
+        self
+    }
+
     /// Returns all variables, for handing on to an agent.
     pub fn variables(&self) -> &BTreeMap<String, String> {
         &self.variables

@@ -1,0 +1,156 @@
+//! A user, a repository and a tmux server of the demo's own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use shared::config::Environment;
+use shared::error::{Code, Error};
+use tempfile::TempDir;
+
+/// Who plays the agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Players {
+    /// A script: takes seconds, needs no account
+    Scripted,
+    /// Claude Code as you have set it up: takes minutes, and costs what it costs
+    Claude,
+}
+
+/// What belongs to us or to one repository, and would reach from outside into the demo.
+const FOREIGN: &[&str] = &["CODEX_", "GIT_", "GITHUB_", "GH_", "TMUX"];
+
+/// The demo's folder. It goes away with this value, unless it is kept.
+#[derive(Debug)]
+pub(super) struct Place {
+    folder: TempDir,
+    socket: String,
+    environment: Environment,
+}
+
+impl Place {
+    pub(super) fn make(players: Players) -> Result<Self, Error> {
+        let folder = tempfile::Builder::new()
+            .prefix("claude-codex-demo-")
+            .tempdir()
+            .map_err(|source| failed("cannot make a temporary folder", &source))?;
+        // Through no link: git would name the same place differently.
+        let root = folder
+            .path()
+            .canonicalize()
+            .map_err(|source| failed("cannot find the temporary folder", &source))?;
+        let repository = root.join("till");
+        let socket = root
+            .file_name()
+            .map(|name| {
+                name.to_string_lossy()
+                    .replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+            })
+            .unwrap_or_default();
+        let environment = environment(&root, &socket, players)?.moved_to(repository.clone());
+        let place = Self {
+            folder,
+            socket,
+            environment,
+        };
+        place.make_repository(&repository)?;
+        Ok(place)
+    }
+
+    pub(super) fn environment(&self) -> Environment {
+        self.environment.clone()
+    }
+
+    pub(super) fn repository(&self) -> &Path {
+        self.environment.directory()
+    }
+
+    /// Returns what makes commands in another terminal look here.
+    pub(super) fn exports(&self) -> String {
+        format!(
+            "export CODEX_STATE_DIR='{}' CODEX_TMUX_SOCKET={}",
+            self.state().display(),
+            self.socket
+        )
+    }
+
+    fn state(&self) -> PathBuf {
+        self.repository().with_file_name("state")
+    }
+
+    /// Leaves the folder where it is.
+    pub(super) fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+
+    fn make_repository(&self, repository: &Path) -> Result<(), Error> {
+        let tests = repository.join("tests");
+        std::fs::create_dir_all(&tests)
+            .map_err(|source| failed("cannot make a folder", &source))?;
+        for (path, text) in [
+            ("README.md", include_str!("sample/README.md")),
+            ("till.sh", include_str!("sample/till.sh")),
+            ("tests/run.sh", include_str!("sample/run.sh")),
+            ("tests/cases.sh", include_str!("sample/cases.sh")),
+        ] {
+            std::fs::write(repository.join(path), text)
+                .map_err(|source| failed("cannot write a file", &source))?;
+        }
+        for args in [
+            &["init", "--quiet", "--initial-branch=main"] as &[&str],
+            &["config", "user.name", "Demo"],
+            &["config", "user.email", "demo@example.invalid"],
+            &["config", "commit.gpgSign", "false"],
+            &["add", "."],
+            &["commit", "--quiet", "-m", "A till that adds prices"],
+        ] {
+            let output = Command::new("git")
+                .args(args)
+                .env_clear()
+                .envs(self.environment.variables())
+                .current_dir(repository)
+                .output()
+                .map_err(|source| failed("cannot run git", &source))?;
+            if !output.status.success() {
+                let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                return Err(Error::new(
+                    Code::GitFailed,
+                    format!("git {} failed: {said}", args[0]),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The environment of this process, without what would reach into the demo.
+fn environment(root: &Path, socket: &str, players: Players) -> Result<Environment, Error> {
+    let text = |name: &str| root.join(name).display().to_string();
+    let mut changes = vec![
+        ("CODEX_STATE_DIR", text("state")),
+        ("CODEX_TMUX_SOCKET", socket.to_owned()),
+        ("CODEX_FORGE", "local".to_owned()),
+        ("XDG_CONFIG_HOME", text("config")),
+    ];
+    let process = Environment::of_process();
+    if players == Players::Scripted {
+        let Some(program) = process.own_program("claude-codex") else {
+            return Err(Error::new(
+                Code::ServerMissing,
+                "`claude-codex` can't find itself",
+            ));
+        };
+        let quoted = program.display().to_string().replace('\'', "'\\''");
+        changes.push(("CODEX_AGENT_COMMAND", format!("'{quoted}' demo-agent")));
+    }
+    let kept = process.without(|name| FOREIGN.iter().any(|prefix| name.starts_with(prefix)));
+    Ok(kept.with(changes))
+}
+
+fn failed(what: &str, source: &std::io::Error) -> Error {
+    let code = if source.kind() == std::io::ErrorKind::StorageFull {
+        Code::DiskFull
+    } else {
+        Code::Internal
+    };
+    Error::new(code, format!("{what}: {source}"))
+}

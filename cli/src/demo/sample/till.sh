@@ -1,0 +1,7 @@
+#!/bin/sh
+# till.sh PRICE...: prints the sum of prices, in cents.
+total=0
+for price in "$@"; do
+  total=$((total + price))
+done
+echo "$total"
