@@ -27,6 +27,7 @@ closed_enum!(
         DatabaseReadOnly = "DATABASE_READ_ONLY",
         DiskFull = "DISK_FULL",
         AgentFailed = "AGENT_FAILED",
+        AnalysisNotFound = "ANALYSIS_NOT_FOUND",
         BranchExists = "BRANCH_EXISTS",
         BranchNotFound = "BRANCH_NOT_FOUND",
         ClaudeMissing = "CLAUDE_MISSING",
