@@ -17,11 +17,13 @@ use crate::commands::list::ListArgs;
 use crate::commands::logs::LogsArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::plan::PlanArgs;
+use crate::commands::pr::PrArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::commands::review::ReviewArgs;
 use crate::commands::send::SendArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stop::StopArgs;
+use crate::commands::sync::SyncArgs;
 use crate::commands::tasks::TasksArgs;
 
 const EXAMPLES: &str = "\
@@ -31,6 +33,7 @@ Begin here:
   claude-codex list                          who is doing what
   claude-codex attach work-fix-the-login-page-a1
                                              look over its shoulder (Ctrl-b d leaves it at work)
+  claude-codex pr list                       what was published; pr show, diff, merge, close
   claude-codex stop ID                       end it; unsaved work is kept
   claude-codex clean                         remove what ended agents left
 
@@ -60,6 +63,8 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     Clean(CleanArgs),
     Tasks(TasksArgs),
+    Pr(PrArgs),
+    Sync(SyncArgs),
     Events(EventsArgs),
     Logs(LogsArgs),
     Doctor(DoctorArgs),
@@ -111,5 +116,9 @@ mod tests {
         assert!(parse(&["code", "--issue", "1", "--task", "task-1"]).is_err());
         assert!(parse(&["show", "../../etc"]).is_err());
         assert!(parse(&["list", "--watch", "--json"]).is_ok());
+        assert!(parse(&["pr", "merge", "3", "--method", "squash"]).is_ok());
+        assert!(parse(&["pr", "merge", "3", "--method", "force"]).is_err());
+        assert!(parse(&["pr", "show", "codex://pull/app/3"]).is_ok());
+        assert!(parse(&["pr", "show", "three"]).is_err());
     }
 }

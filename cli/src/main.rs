@@ -57,11 +57,13 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::List(_)
         | Command::Logs(_)
         | Command::Plan(_)
+        | Command::Pr(_)
         | Command::Resume(_)
         | Command::Review(_)
         | Command::Send(_)
         | Command::Show(_)
         | Command::Stop(_)
+        | Command::Sync(_)
         | Command::Tasks(_) => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -84,11 +86,13 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::List(args) => commands::list::list(&args, output).await,
         Command::Logs(args) => commands::logs::logs(&args, output).await,
         Command::Plan(args) => commands::plan::plan(args, output).await,
+        Command::Pr(args) => commands::pr::pr(&args, output).await,
         Command::Resume(args) => commands::resume::resume(&args, output).await,
         Command::Review(args) => commands::review::review(&args, output).await,
         Command::Send(args) => commands::send::send(&args, output).await,
         Command::Show(args) => commands::show::show(&args, output).await,
         Command::Stop(args) => commands::stop::stop(&args, output).await,
+        Command::Sync(_) => commands::sync::sync(output).await,
         Command::Tasks(args) => commands::tasks::tasks(&args, output).await,
         Command::Completions(_) | Command::ExecAgent(_) | Command::Hook(_) | Command::Man(_) => {
             Ok(())

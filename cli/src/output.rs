@@ -72,6 +72,14 @@ impl Output {
         Ok(())
     }
 
+    /// Writes text to standard output as it is, for another program.
+    pub(crate) fn raw(self, text: &str) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()?;
+        Ok(())
+    }
+
     /// Says something beside the data, unless a program is reading.
     pub(crate) fn note(self, label: &str, style: Style, text: &str) {
         if !self.json {

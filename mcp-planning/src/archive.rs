@@ -144,7 +144,7 @@ fn write_lines(value: &Value, level: usize, text: &mut String) {
         return;
     }
     text.push(open);
-    let mut separate = |text: &mut String, number: usize| {
+    let separate = |text: &mut String, number: usize| {
         text.push_str(if number == 0 { "\n" } else { ",\n" });
         text.extend(std::iter::repeat_n(' ', level + 1));
     };
@@ -237,6 +237,9 @@ mod tests {
         assert!(archive.find::<Value>("r3").is_none());
         assert!(archive.find::<Value>("r4").is_some());
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&place), mode(&archive.file("newest"))), (0o700, 0o600));
+        assert_eq!(
+            (mode(&place), mode(&archive.file("newest"))),
+            (0o700, 0o600)
+        );
     }
 }

@@ -144,9 +144,9 @@ impl Job {
             Question::Dependencies => Outcome::Dependencies(
                 self.find_or(control, || analysis::dependencies(root, depth, control))?,
             ),
-            Question::Issues(input) => Outcome::Issues(
-                self.find_or(control, || analysis::issues(input, depth, control))?,
-            ),
+            Question::Issues(input) => {
+                Outcome::Issues(self.find_or(control, || analysis::issues(input, depth, control))?)
+            }
         })
     }
 
@@ -185,7 +185,13 @@ impl Job {
         let report = analyse()?;
         // What the time limit cut may turn out better another time, so it is not found again.
         let id = if control.was_struck() {
-            format!("{id}-{:x}", SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_millis())
+            format!(
+                "{id}-{:x}",
+                SystemTime::UNIX_EPOCH
+                    .elapsed()
+                    .unwrap_or_default()
+                    .as_millis()
+            )
         } else {
             id
         };
@@ -195,7 +201,12 @@ impl Job {
 }
 
 /// Cuts a report to the budget.
-fn fitted<R: Report>(id: String, report: &R, cached: bool, stored: std::io::Result<()>) -> Analysed<R> {
+fn fitted<R: Report>(
+    id: String,
+    report: &R,
+    cached: bool,
+    stored: std::io::Result<()>,
+) -> Analysed<R> {
     let headline = report.headline();
     let mut report = summarise(report, DEFAULT_BUDGET - ENVELOPE);
     let mut incomplete = std::mem::take(report.incomplete());

@@ -83,7 +83,10 @@ async fn analysis(call: Call, query: ResourceQuery) -> Result<Value, Error> {
     let Some(page) = archive.page(&id, query.offset) else {
         return Err(Error::new(
             Code::AnalysisNotFound,
-            format!("there is no analysis `{id}` with an offset of {}", query.offset),
+            format!(
+                "there is no analysis `{id}` with an offset of {}",
+                query.offset
+            ),
         )
         .hint("Call analyze_repository again; only the newest reports are kept."));
     };

@@ -3,16 +3,18 @@
 //! Primitives have their own enums; the `From` impls here decide code and hint, in one place. Tools
 //! answer `{code, message, hint, details}`; the command line prints the same.
 
+mod git;
+
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agent::AgentError;
 use crate::config::ConfigError;
 use crate::forge::ForgeError;
-use crate::git::GitError;
 use crate::model::closed_enum::closed_enum;
-use crate::model::{IllegalTransition, InvalidId, Status};
-use crate::process::ProcessError;
+use crate::model::{IllegalTransition, InvalidId, PullState, Status};
 use crate::store::StoreError;
 use crate::tmux::TmuxError;
 
@@ -29,6 +31,7 @@ closed_enum!(
         AgentFailed = "AGENT_FAILED",
         AnalysisNotFound = "ANALYSIS_NOT_FOUND",
         BranchExists = "BRANCH_EXISTS",
+        BranchMerged = "BRANCH_MERGED",
         BranchNotFound = "BRANCH_NOT_FOUND",
         ClaudeMissing = "CLAUDE_MISSING",
         GitFailed = "GIT_FAILED",
@@ -38,20 +41,43 @@ closed_enum!(
         InstanceNotFound = "INSTANCE_NOT_FOUND",
         Internal = "INTERNAL",
         InvalidArguments = "INVALID_ARGUMENTS",
+        IssueLimitReached = "ISSUE_LIMIT_REACHED",
         Cancelled = "CANCELLED",
         ForgeForbidden = "FORGE_FORBIDDEN",
+        ForgeInvalid = "FORGE_INVALID",
         ForgeNotFound = "FORGE_NOT_FOUND",
         ForgeRateLimited = "FORGE_RATE_LIMITED",
         ForgeUnauthorized = "FORGE_UNAUTHORIZED",
         ForgeUnavailable = "FORGE_UNAVAILABLE",
+        ForgeUncertain = "FORGE_UNCERTAIN",
+        BaseNotFound = "BASE_NOT_FOUND",
+        BranchProtected = "BRANCH_PROTECTED",
+        HeadNotFound = "HEAD_NOT_FOUND",
+        MergeConflict = "MERGE_CONFLICT",
+        NotMergeable = "NOT_MERGEABLE",
+        NothingToPublish = "NOTHING_TO_PUBLISH",
+        PullRequestExists = "PULL_REQUEST_EXISTS",
         InstanceLimitReached = "INSTANCE_LIMIT_REACHED",
+        NoBranch = "NO_BRANCH",
         NotARepository = "NOT_A_REPOSITORY",
         NotAvailable = "NOT_AVAILABLE",
         ReviewPending = "REVIEW_PENDING",
         AgentEnded = "AGENT_ENDED",
         NothingToReview = "NOTHING_TO_REVIEW",
+        PullRequestNotFound = "PULL_REQUEST_NOT_FOUND",
+        PullRequestNotOpen = "PULL_REQUEST_NOT_OPEN",
+        PushDeclinedByHook = "PUSH_DECLINED_BY_HOOK",
+        PushForbidden = "PUSH_FORBIDDEN",
+        PushNotFastForward = "PUSH_NOT_FAST_FORWARD",
+        PushProtected = "PUSH_PROTECTED",
+        PushRejected = "PUSH_REJECTED",
+        PushUnauthorized = "PUSH_UNAUTHORIZED",
+        RemoteNotFound = "REMOTE_NOT_FOUND",
+        RemoteUnreachable = "REMOTE_UNREACHABLE",
         ReviewDecided = "REVIEW_DECIDED",
         ReviewLimitReached = "REVIEW_LIMIT_REACHED",
+        ReviewOutdated = "REVIEW_OUTDATED",
+        ReviewRequired = "REVIEW_REQUIRED",
         RepositoryEmpty = "REPOSITORY_EMPTY",
         ServerMissing = "SERVER_MISSING",
         TaskNotFound = "TASK_NOT_FOUND",
@@ -154,6 +180,19 @@ impl From<StoreError> for Error {
                 .hint("Stop one with `claude-codex stop ID`, or raise resources.maxConcurrentInstances."),
             StoreError::ReviewPending { .. } => Self::new(Code::ReviewPending, message)
                 .hint("Wait for its verdict; it arrives by itself."),
+            StoreError::PullRequestNotFound { .. } => Self::new(Code::PullRequestNotFound, message)
+                .hint("`claude-codex pr list --state all` shows those that there are."),
+            StoreError::PullRequestState { state, .. } => {
+                Self::new(Code::PullRequestNotOpen, message)
+                    .hint(match state {
+                        PullState::Open => "Nothing was changed.",
+                        PullState::Closed => "`claude-codex pr reopen N` opens it again.",
+                        PullState::Merged => "Nothing was changed. What is merged stays so.",
+                    })
+                    .details(json!({ "state": state }))
+            }
+            StoreError::PullRequestOpen { .. } => Self::new(Code::PullRequestExists, message)
+                .hint("Close that one first; a branch has one open pull request."),
         }
     }
 }
@@ -195,66 +234,6 @@ impl From<ConfigError> for Error {
             Some(hint) => error.hint(hint),
             None => error,
         }
-    }
-}
-
-impl From<GitError> for Error {
-    fn from(error: GitError) -> Self {
-        use GitError as G;
-        let message = error.to_string();
-        let (code, hint) = match &error {
-            G::NotARepository { .. } => (
-                Code::NotARepository,
-                "Go into a git repository, or make one with `git init`.",
-            ),
-            G::DubiousOwnership { .. } => (
-                Code::NotARepository,
-                "If you trust it, run `git config --global --add safe.directory PATH`.",
-            ),
-            G::EmptyRepository { .. } => (
-                Code::RepositoryEmpty,
-                "Make a first commit: `git commit --allow-empty -m start`.",
-            ),
-            G::TooOld { .. } => (Code::GitTooOld, "Update git."),
-            G::RevisionNotFound { .. } | G::BranchNotFound { .. } => (
-                Code::BranchNotFound,
-                "`git branch --all` lists what there is; `git fetch` may bring it.",
-            ),
-            G::InvalidName { .. } => (Code::InvalidArguments, "Choose another name."),
-            G::BranchExists { .. } => (
-                Code::BranchExists,
-                "Choose another name with --branch, or delete the old branch.",
-            ),
-            G::BranchCheckedOut { .. } => (
-                Code::BranchExists,
-                "Choose another branch, or leave it in the other worktree first.",
-            ),
-            G::PathTaken { .. } | G::InvalidPath { .. } => (
-                Code::WorktreePathTaken,
-                "Move it away, or set resources.worktreeRoot to another folder.",
-            ),
-            G::WorktreeDirty { .. } => (Code::WorktreeDirty, "Commit or stash the changes first."),
-            G::LockTimeout { .. } => (Code::GitFailed, "Try again in a moment."),
-            G::Cancelled { .. } => (Code::Cancelled, ""),
-            G::Process {
-                source: ProcessError::NotFound { .. },
-            } => (Code::GitMissing, "Install git."),
-            G::Process { .. }
-            | G::NoCommonHistory { .. }
-            | G::BranchMoved { .. }
-            | G::NotALinkedWorktree { .. }
-            | G::WorktreeLocked { .. }
-            | G::LeftBehind { .. }
-            | G::PushRejected { .. }
-            | G::AuthenticationFailed { .. }
-            | G::RemoteUnreachable { .. }
-            | G::RemoteNotFound { .. }
-            | G::Failed { .. }
-            | G::UnexpectedOutput { .. }
-            | G::Io { .. }
-            | G::Task { .. } => (Code::GitFailed, ""),
-        };
-        Self::new(code, message).maybe_hint(hint)
     }
 }
 
@@ -330,29 +309,111 @@ impl From<AgentError> for Error {
 
 impl From<ForgeError> for Error {
     fn from(error: ForgeError) -> Self {
+        use ForgeError as F;
         let message = error.to_string();
         let (code, hint) = match &error {
-            ForgeError::NotFound { .. } => (
+            F::NotFound { .. } => (
                 Code::ForgeNotFound,
                 "Check the number, the remote, and that the token may read this repository.",
             ),
-            ForgeError::Unauthorized => (
+            F::Gone { .. } => (
+                Code::ForgeNotFound,
+                "It was deleted, or issues are switched off in the repository's settings.",
+            ),
+            F::Unauthorized => (
                 Code::ForgeUnauthorized,
-                "Set GITHUB_TOKEN to a valid token, or run `gh auth login`.",
+                "It may have expired. Set GITHUB_TOKEN to a valid token, or run `gh auth login`.",
             ),
-            ForgeError::Forbidden { .. } => (
-                Code::ForgeForbidden,
-                "Use a token that may do this in this repository.",
+            F::InvalidToken => (
+                Code::ForgeUnauthorized,
+                "Set GITHUB_TOKEN to the token alone, without quotes, spaces or line ends.",
             ),
-            ForgeError::RateLimited { .. } => (Code::ForgeRateLimited, "Wait some minutes."),
-            ForgeError::InvalidAddress { .. } => (
+            F::Forbidden { needs, .. } => return forbidden(message, needs.as_deref()),
+            F::RateLimited { retry_after, .. } => return rate_limited(message, *retry_after),
+            F::InvalidAddress { .. } => (
                 Code::ConfigInvalid,
                 "Set GITHUB_API_URL to the address of the API, such as https://HOST/api/v3.",
             ),
-            ForgeError::Refused { .. }
-            | ForgeError::TimedOut { .. }
-            | ForgeError::Unreachable { .. } => (Code::ForgeUnavailable, "Try again in a moment."),
+            F::PullRequestExists { .. } => (
+                Code::PullRequestExists,
+                "Call again: the existing pull request is found and brought up to date.",
+            ),
+            F::NothingToCompare { .. } => (
+                Code::NothingToPublish,
+                "Commit something first. If it was merged already, there is nothing left to publish.",
+            ),
+            F::BaseNotFound { .. } => (
+                Code::BaseNotFound,
+                "The base branch was deleted, renamed or never pushed: push it, or start from another with --base.",
+            ),
+            F::HeadNotFound { .. } => (
+                Code::HeadNotFound,
+                "Push the branch to this repository first; it may have been deleted there.",
+            ),
+            F::DraftsNotOffered => (Code::ForgeInvalid, "Call again without draft."),
+            F::Invalid { .. } => (
+                Code::ForgeInvalid,
+                "Change what it complains about, then call again.",
+            ),
+            F::Conflict { .. } => (
+                Code::MergeConflict,
+                "Merge the base branch into the branch, resolve the conflicts, push, then merge again.",
+            ),
+            F::Protected { .. } => (
+                Code::BranchProtected,
+                "Get the reviews and checks that the rules want, or ask somebody who may bypass them.",
+            ),
+            F::MethodNotAllowed { .. } => (
+                Code::NotMergeable,
+                "Choose another of merge, squash and rebase.",
+            ),
+            F::Moved { .. } => (
+                Code::NotMergeable,
+                "Look at what changed, then merge again.",
+            ),
+            F::NotMergeable { .. } => (
+                Code::NotMergeable,
+                "See the pull request on GitHub for what is missing.",
+            ),
+            F::DiffTooLarge { .. } => (
+                Code::ForgeInvalid,
+                "Fetch the branch and use `git diff` instead.",
+            ),
+            F::Uncertain { .. } => (
+                Code::ForgeUncertain,
+                "Look on GitHub whether it is there before you try again.",
+            ),
+            F::NotUnderstood { .. } => (
+                Code::ForgeUnavailable,
+                "Check that GITHUB_API_URL is a GitHub API, and that no proxy answers in its place.",
+            ),
+            F::Unreachable { .. } => (
+                Code::ForgeUnavailable,
+                "Check the network and GITHUB_API_URL, then try again.",
+            ),
+            F::Refused { .. } | F::ServerFailed { .. } | F::TimedOut { .. } => {
+                (Code::ForgeUnavailable, "Try again in a moment.")
+            }
         };
         Self::new(code, message).maybe_hint(hint)
+    }
+}
+
+fn forbidden(message: String, needs: Option<&str>) -> Error {
+    let needs = needs.unwrap_or(
+        "`repo` (classic) or Contents, Pull requests and Issues with write access (fine-grained)",
+    );
+    Error::new(Code::ForgeForbidden, message).hint(format!(
+        "Use a token that may do this in this repository: it needs {needs}."
+    ))
+}
+
+fn rate_limited(message: String, retry_after: Option<Duration>) -> Error {
+    let error = Error::new(Code::ForgeRateLimited, message);
+    match retry_after.map(|wait| wait.as_secs()) {
+        Some(seconds) => error
+            .hint(format!("Try again in {seconds} s."))
+            .details(json!({ "retryAfterSeconds": seconds })),
+        None => error.hint("Wait some minutes."),
     }
 }

@@ -113,6 +113,9 @@ def main():
         arguments = {"feedback": "Please change it.", "findings": [
             {"file": "work.txt", "line": 1, "severity": "blocking", "message": "wrong word"}]}
         threading.Thread(target=server.call, args=("request_changes", arguments)).start()
+    if ROLE == "review" and os.environ.get("SCRIPT_REVIEWER") == "approve":
+        arguments = {"title": "Add the work", "description": "It does what was asked."}
+        threading.Thread(target=server.call, args=("create_pr", arguments)).start()
     box, pending, pasting, position = b"", b"", False, 0
     path = os.path.join(FOLDER, ME + ".in")
     while True:

@@ -1,13 +1,27 @@
-//! The review loop on real git, real tmux and the real servers, with scripted agents.
+//! The loop from review to pull request on real git, real tmux and the real servers, with scripted agents.
 
 #[cfg(test)]
 mod failures;
+#[cfg(test)]
+mod github;
+#[cfg(test)]
+mod github_issues;
+#[cfg(test)]
+mod github_refusals;
+#[cfg(test)]
+mod github_support;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
 mod latency;
+#[cfg(test)]
+mod merging;
+#[cfg(test)]
+mod publishing;
+#[cfg(test)]
+mod publishing_refused;
 #[cfg(test)]
 mod real_claude;
 #[cfg(test)]

@@ -18,17 +18,25 @@ pub(crate) fn program() -> PathBuf {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_claude-codex"));
     SERVERS.call_once(|| {
         let folder = program.parent().unwrap();
-        let missing = ["mcp-coding", "mcp-review"]
+        let missing = ["mcp-coding", "mcp-planning", "mcp-review"]
             .iter()
             .any(|name| !folder.join(name).is_file());
         if missing {
             let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
             let built = Command::new(cargo)
-                .args(["build", "-p", "mcp-coding", "-p", "mcp-review"])
+                .args([
+                    "build",
+                    "-p",
+                    "mcp-coding",
+                    "-p",
+                    "mcp-planning",
+                    "-p",
+                    "mcp-review",
+                ])
                 .status();
             assert!(
                 built.is_ok_and(|status| status.success()),
-                "mcp-coding and mcp-review must stand beside {}: run `cargo build`",
+                "the servers must stand beside {}: run `cargo build`",
                 program.display()
             );
         }
@@ -43,7 +51,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Makes a user whose agents do what the two scripts say: `loop` or `idle`, `changes` or `idle`.
+    /// Makes a user whose agents do what the two scripts say: `loop` or `idle`, `changes`, `approve` or `idle`.
     pub(crate) fn new(coder: &str, reviewer: &str) -> Self {
         program();
         let root = tempfile::tempdir().unwrap();
@@ -214,6 +222,41 @@ impl Place {
         self.tell(id, &json!({ "call": tool, "arguments": arguments }));
         self.until(tool, || self.log(id, "tool").len() > before);
         self.log(id, "tool").pop().unwrap()
+    }
+
+    /// Makes an agent call `create_pr` and returns what it was answered.
+    pub(crate) fn create_pr(&self, id: &InstanceId, title: &str) -> Value {
+        let arguments = json!({ "title": title, "description": "What and why." });
+        self.call(id, "create_pr", &arguments)
+    }
+
+    /// Runs a command of ours with `--json`, which must succeed.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let args = [args, &["--json"]].concat();
+        serde_json::from_str(&text(&self.codex(&args))).unwrap()
+    }
+
+    /// Runs a command of ours with `--json`, which must fail, and returns the code of its error.
+    pub(crate) fn refused(&self, args: &[&str]) -> String {
+        let args = [args, &["--json"]].concat();
+        let output = self.codex(&args);
+        assert!(!output.status.success(), "{}", text_of(&output));
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert!(error["hint"].is_string(), "{error}");
+        error["code"].as_str().unwrap().to_owned()
+    }
+
+    /// Makes git wait in, or refuse, the change of a reference: `body` is what the hook does.
+    pub(crate) fn reference_hook(&self, body: &str) {
+        let path = self.path("repo/.git/hooks/reference-transaction");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).unwrap();
+    }
+
+    pub(crate) fn no_reference_hook(&self) {
+        std::fs::remove_file(self.path("repo/.git/hooks/reference-transaction")).unwrap();
     }
 
     /// Makes an agent commit something.

@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use shared::error::{Code, Error};
+use shared::error::Error;
 use shared::mcp::{Call, Effects, Tool};
-use shared::model::Priority;
-use shared::workflow::{self, CreateTask};
+use shared::model::{Priority, Task};
+use shared::workflow::{self, CreateTask, TaskIssue};
 
 /// The task to store.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -60,16 +60,6 @@ pub(crate) fn tool() -> Tool {
 
 async fn create_task(call: Call, request: CreateTaskRequest) -> Result<CreateTaskReply, Error> {
     let context = call.context().await?;
-    let wants_issue = request
-        .create_issue
-        .unwrap_or(context.settings().planning.create_issues);
-    if wants_issue {
-        return Err(Error::new(
-            Code::NotAvailable,
-            "opening issues is not available in this version; no task was stored",
-        )
-        .hint("Call again with createIssue false."));
-    }
     let planner = call.instance().await?;
     let created = workflow::create_task(
         &context,
@@ -81,6 +71,7 @@ async fn create_task(call: Call, request: CreateTaskRequest) -> Result<CreateTas
             priority: request.priority,
             estimated_hours: request.estimated_hours,
             depends_on: request.depends_on,
+            create_issue: request.create_issue,
         },
     )
     .await?;
@@ -92,12 +83,35 @@ async fn create_task(call: Call, request: CreateTaskRequest) -> Result<CreateTas
     };
     Ok(CreateTaskReply {
         message: format!(
-            "Task {id} stored: {title}. {state}; a person starts it with `claude-codex code --task {id}`.",
+            "Task {id} stored: {title}. {state}; a person starts it with `claude-codex code --task {id}`.{issue}",
             id = task.id,
             title = task.title,
+            issue = about_issue(&task, &created.issue),
         ),
         task_id: task.id.to_string(),
-        issue_number: None,
-        issue_url: None,
+        issue_number: task.issue_number,
+        issue_url: task.issue_url,
     })
+}
+
+fn about_issue(task: &Task, issue: &TaskIssue) -> String {
+    match issue {
+        TaskIssue::NotWanted => String::new(),
+        TaskIssue::Opened => {
+            let number = task.issue_number.unwrap_or_default();
+            let url = task.issue_url.as_deref().unwrap_or_default();
+            format!(" Issue #{number} was opened for it: {url}")
+        }
+        TaskIssue::LocalForge { why } => {
+            format!(
+                " It has no issue, because the forge is local ({why}); the task alone is enough."
+            )
+        }
+        TaskIssue::Missing(error) => format!(
+            " Its issue is missing: {} ({}). {} To try again, call create_task with the same taskTitle and taskDescription and createIssue true: the task is found, and only the issue is opened.",
+            error.message,
+            error.code,
+            error.hint.as_deref().unwrap_or_default(),
+        ),
+    }
 }

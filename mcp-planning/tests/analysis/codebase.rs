@@ -397,11 +397,18 @@ fn the_schema_describes_its_fields() {
 #[test]
 fn a_fingerprint_changes_with_the_tree() {
     let repo = Repo::init();
-    let mut seen = vec![fingerprint(repo.path(), &Control::for_depth(Depth::Shallow))];
+    let mut seen = vec![fingerprint(
+        repo.path(),
+        &Control::for_depth(Depth::Shallow),
+    )];
     let mut changed = |what: &str| {
         let next = fingerprint(repo.path(), &Control::for_depth(Depth::Shallow));
         assert!(!seen.contains(&next), "{what}");
-        assert_eq!(next, fingerprint(repo.path(), &Control::for_depth(Depth::Shallow)), "{what}");
+        assert_eq!(
+            next,
+            fingerprint(repo.path(), &Control::for_depth(Depth::Shallow)),
+            "{what}"
+        );
         seen.push(next);
     };
     repo.write("a.rs", "fn a() {}\n");
@@ -419,7 +426,10 @@ fn a_fingerprint_changes_with_the_tree() {
     repo.write("deep/x/y.txt", "22");
     changed("untracked changed");
     let plain = Repo::new();
-    assert_ne!(fingerprint(plain.path(), &Control::for_depth(Depth::Shallow)), fingerprint(plain.path(), &Control::for_depth(Depth::Shallow)));
+    assert_ne!(
+        fingerprint(plain.path(), &Control::for_depth(Depth::Shallow)),
+        fingerprint(plain.path(), &Control::for_depth(Depth::Shallow))
+    );
 }
 
 #[test]

@@ -65,6 +65,8 @@ pub struct PlanningSettings {
     pub create_issues: bool,
     /// How many issues one planner may open.
     pub max_issues_per_plan: u32,
+    /// What an issue says; {{description}}, {{priority}} and {{estimate}} are filled in.
+    pub issue_template: String,
 }
 
 impl Default for PlanningSettings {
@@ -72,6 +74,8 @@ impl Default for PlanningSettings {
         Self {
             create_issues: false,
             max_issues_per_plan: 20,
+            issue_template: "{{description}}\n\nPriority: {{priority}}. Estimate: {{estimate}}.\n"
+                .to_owned(),
         }
     }
 }

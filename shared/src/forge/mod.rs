@@ -5,5 +5,5 @@ mod github;
 mod remote;
 
 pub use error::ForgeError;
-pub use github::{Github, Issue};
+pub use github::{CreatedIssue, Fetched, Github, Issue, Listed, NewIssue, OpenIssue, Patience};
 pub use remote::{GithubRemote, parse_remote};

@@ -1,5 +1,10 @@
 //! Which GitHub repository a git remote is.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::model::Secret;
+
 /// A repository on GitHub or on a GitHub Enterprise server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GithubRemote {
@@ -11,11 +16,32 @@ pub struct GithubRemote {
 impl GithubRemote {
     /// Returns the address of the API for this host.
     pub fn api_url(&self) -> String {
-        if self.host == "github.com" {
-            "https://api.github.com".to_owned()
+        // Tenants of ghe.com have their API as github.com has it; servers of one's own, below a path.
+        if self.host == "github.com" || self.host.ends_with(".ghe.com") {
+            format!("https://api.{}", self.host)
         } else {
             format!("https://{}/api/v3", self.host)
         }
+    }
+
+    /// Returns the header with which git itself shows the token.
+    pub fn push_header(token: &Secret) -> Secret {
+        let credentials = STANDARD.encode(format!("x-access-token:{}", token.expose()));
+        Secret::new(format!("Authorization: Basic {credentials}"))
+    }
+
+    /// Returns the address below which git may send the token: scheme, host and port of an https remote.
+    ///
+    /// None for ssh, which has keys of its own, and for http to anything but this machine: a token
+    /// must not cross a network in the open.
+    pub fn push_scope(url: &str) -> Option<String> {
+        let (scheme, rest) = url.split_once("://")?;
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        let host = authority.rsplit('@').next().unwrap_or(authority);
+        let name = host.split(':').next().unwrap_or(host);
+        let private = scheme == "http" && ["127.0.0.1", "localhost"].contains(&name);
+        let usable = !name.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic());
+        (usable && (scheme == "https" || private)).then(|| format!("{scheme}://{host}/"))
     }
 }
 

@@ -91,6 +91,7 @@ impl Git {
             writes: false,
             secret: None,
             lock: None,
+            input: None,
         }
     }
 }
@@ -126,6 +127,7 @@ pub(super) struct Call<'a> {
     writes: bool,
     secret: Option<&'a Secret>,
     lock: Option<&'a WorktreeLock>,
+    input: Option<&'a [u8]>,
 }
 
 impl<'a> Call<'a> {
@@ -164,6 +166,12 @@ impl<'a> Call<'a> {
     /// Names a secret that must not show in what git prints.
     pub(super) fn secret(mut self, secret: Option<&'a Secret>) -> Self {
         self.secret = secret;
+        self
+    }
+
+    /// Gives git something to read on standard input.
+    pub(super) fn input(mut self, input: &'a [u8]) -> Self {
+        self.input = Some(input);
         self
     }
 
@@ -220,7 +228,7 @@ impl<'a> Call<'a> {
             time: self.time,
             output: self.output,
         };
-        process::run(&mut command, None, limits)
+        process::run(&mut command, self.input, limits)
             .await
             .map_err(|source| self.process_error(source))
     }

@@ -64,6 +64,13 @@ pub enum GitError {
         reason: RejectReason,
         detail: String,
     },
+    #[error("this account may not push to remote `{remote}`: {detail}")]
+    PushForbidden { remote: String, detail: String },
+    #[error("the two sides change the same places in {}", files.join(", "))]
+    Conflict {
+        /// The first of them.
+        files: Vec<String>,
+    },
     #[error("remote `{remote}` did not accept the credentials: {detail}")]
     AuthenticationFailed { remote: String, detail: String },
     #[error("remote `{remote}` cannot be reached: {detail}")]

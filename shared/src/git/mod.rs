@@ -12,6 +12,7 @@ mod discovery;
 mod error;
 mod history;
 mod lock;
+mod merge;
 mod names;
 mod push;
 mod refs;

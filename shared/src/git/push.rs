@@ -125,7 +125,9 @@ fn outcome(call: &Call<'_>, finished: &Finished, spec: &PushSpec) -> Result<Push
     }
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| stderr.contains(phrase));
     let detail = stderr.clone();
-    if says(&AUTHENTICATION) {
+    if says(&FORBIDDEN) {
+        Err(GitError::PushForbidden { remote, detail })
+    } else if says(&AUTHENTICATION) {
         Err(GitError::AuthenticationFailed { remote, detail })
     } else if says(&["Repository not found", "' not found", "does not exist"]) {
         Err(GitError::RemoteNotFound { remote, detail })
@@ -142,7 +144,14 @@ fn outcome(call: &Call<'_>, finished: &Finished, spec: &PushSpec) -> Result<Push
     }
 }
 
-const AUTHENTICATION: [&str; 9] = [
+/// The account is known, but it may only read.
+const FORBIDDEN: [&str; 3] = [
+    "returned error: 403",
+    "Permission to ",
+    "Write access to repository not granted",
+];
+
+const AUTHENTICATION: [&str; 8] = [
     "Authentication failed",
     "could not read Username",
     "could not read Password",
@@ -150,7 +159,6 @@ const AUTHENTICATION: [&str; 9] = [
     "Permission denied (",
     "Host key verification failed",
     "returned error: 401",
-    "returned error: 403",
     "Invalid username or",
 ];
 

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Call;
-use crate::error::{Code, Error};
-use crate::model::text::{check_block, check_line};
+use crate::error::Error;
+use crate::model::pull_request::is_local_url;
+use crate::workflow::{self, CreatePr, Outcome, Published};
 
 /// The pull request to make.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -34,13 +35,56 @@ pub struct CreatePrReply {
     pub message: String,
 }
 
-pub async fn create_pr(_call: Call, request: CreatePrRequest) -> Result<CreatePrReply, Error> {
-    check_line(&request.title, 256).map_err(|problem| Error::argument("title", problem))?;
-    check_block(&request.description, 60_000)
-        .map_err(|problem| Error::argument("description", problem))?;
-    Err(Error::new(
-        Code::NotAvailable,
-        "create_pr is not available in this version",
+pub async fn create_pr(call: Call, request: CreatePrRequest) -> Result<CreatePrReply, Error> {
+    let context = call.context().await?;
+    let author = call.instance().await?;
+    let published = workflow::create_pr(
+        &context,
+        call.run(),
+        &author,
+        CreatePr {
+            title: request.title,
+            description: request.description,
+            draft: request.draft,
+        },
     )
-    .hint("Push the branch and open the pull request by hand."))
+    .await?;
+    Ok(CreatePrReply {
+        message: message(&published, published.coder.id != author),
+        pr_url: published.url,
+        pr_number: published.number,
+    })
+}
+
+fn message(published: &Published, by_reviewer: bool) -> String {
+    let (number, coder) = (published.number, &published.coder);
+    let what = match published.outcome {
+        Outcome::Created => "was opened",
+        Outcome::Updated => "was open already and is up to date now",
+        Outcome::Unchanged => "stands",
+    };
+    let branch = coder.branch_name.as_deref().unwrap_or_default();
+    let mut text = if by_reviewer {
+        format!("Approved. Pull request #{number} of {} ", coder.id)
+    } else {
+        format!("Pull request #{number} ")
+    };
+    text += &format!(
+        "({branch} into {}) {what}: {}.",
+        coder.base_branch, published.url
+    );
+    if is_local_url(&published.url) {
+        text += &format!(
+            " It is kept in this repository: a person reads it with `claude-codex pr show {number}` and takes it with `claude-codex pr merge {number}`."
+        );
+    }
+    if let Some(note) = &published.note {
+        text += &format!(" {note}");
+    }
+    text += if by_reviewer {
+        " Your review is done; end your turn."
+    } else {
+        " Your work is done; end your turn."
+    };
+    text
 }

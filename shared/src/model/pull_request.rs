@@ -55,3 +55,42 @@ pub struct NewPullRequest {
     pub base_branch: String,
     pub draft: bool,
 }
+
+/// Begins every address of a pull request in the built-in forge.
+const LOCAL: &str = "codex://pull/";
+
+/// Returns the address of a pull request in the built-in forge: repository's folder and number.
+///
+/// `claude-codex pr` takes it wherever it takes a number.
+pub fn local_url(repository: &str, number: u64) -> String {
+    let folder = repository.trim_end_matches('/');
+    let folder = folder.strip_suffix("/.git").unwrap_or(folder);
+    let name = folder.rsplit('/').next().unwrap_or_default();
+    let name: String = name
+        .chars()
+        .map(|character| match character {
+            '.' | '_' | '-' => character,
+            character if character.is_alphanumeric() => character,
+            _ => '-',
+        })
+        .collect();
+    format!("{LOCAL}{name}/{number}")
+}
+
+/// Tells whether an address is one of the built-in forge.
+pub fn is_local_url(url: &str) -> bool {
+    url.starts_with(LOCAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_addresses_name_the_folder_and_the_number() {
+        assert_eq!(local_url("/home/me/my app", 3), "codex://pull/my-app/3");
+        assert_eq!(local_url("/srv/app/.git", 3), "codex://pull/app/3");
+        assert!(is_local_url(&local_url("/", 1)));
+        assert!(!is_local_url("https://github.com/o/r/pull/1"));
+    }
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
-use crate::model::{IllegalTransition, InstanceId, TaskId, TaskStatus};
+use crate::model::{IllegalTransition, InstanceId, PullState, TaskId, TaskStatus};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -46,6 +46,12 @@ pub enum StoreError {
     TooManyInstances { live: u32, limit: u32 },
     #[error("a review of `{coder}` is under way already")]
     ReviewPending { coder: InstanceId },
+    #[error("there is no pull request {number} in this repository")]
+    PullRequestNotFound { number: u64 },
+    #[error("pull request {number} is {state}")]
+    PullRequestState { number: u64, state: PullState },
+    #[error("pull request {number} is open for the same branch")]
+    PullRequestOpen { number: u64 },
 }
 
 impl From<rusqlite::Error> for StoreError {

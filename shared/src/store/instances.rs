@@ -139,6 +139,18 @@ impl Reader<'_> {
         Ok(rows)
     }
 
+    /// Returns the instances of a repository whose pull requests may still change, oldest first.
+    pub fn published(&self, repository: &str) -> Result<Vec<Instance>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT * FROM instances
+             WHERE status IN ('pr_created', 'pr_closed') AND repository = ?1 ORDER BY created_at, id",
+        )?;
+        let rows = statement
+            .query_map([repository], instance)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// Tells whether an id was ever used.
     pub fn instance_exists(&self, id: &InstanceId) -> Result<bool, StoreError> {
         Ok(self

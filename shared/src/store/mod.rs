@@ -6,9 +6,11 @@
 
 mod error;
 mod events;
+mod github_state;
 mod instances;
 mod messages;
 mod open;
+mod pull_requests;
 mod reviews;
 mod row;
 mod schema;
@@ -22,6 +24,7 @@ use tokio::sync::Semaphore;
 
 pub use error::StoreError;
 pub use events::{EventRow, NewEvent};
+pub use github_state::Heard;
 pub use instances::NewInstance;
 pub use messages::NewMessage;
 pub use reviews::NewReview;

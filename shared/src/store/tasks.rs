@@ -108,6 +108,28 @@ impl Reader<'_> {
         })
     }
 
+    /// Returns an open task of the same planner that says the same and has no issue.
+    pub fn task_without_issue(&self, like: &NewTask) -> Result<Option<Task>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM tasks
+                 WHERE repository = ?1 AND created_by = ?2 AND title = ?3 AND description = ?4
+                   AND status = 'open' AND issue_number IS NULL
+                 ORDER BY created_at, id LIMIT 1"
+            ))?
+            .query_row(
+                params![
+                    like.repository,
+                    like.created_by.as_ref().map(InstanceId::as_str),
+                    like.title,
+                    like.description,
+                ],
+                task,
+            )
+            .optional()?)
+    }
+
     /// Counts the issues that one planner has opened.
     pub fn issues_opened_by(&self, planner: &InstanceId) -> Result<u32, StoreError> {
         Ok(self

@@ -10,7 +10,8 @@ use crate::config::Cleanup;
 use crate::error::Error;
 use crate::git::{GitError, Repository, UnsavedWork};
 use crate::model::{
-    Instance, InstanceId, InstanceKind, LaunchStep, Origin, StatusChange, StatusEvent, TaskStatus,
+    Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent,
+    TaskStatus,
 };
 use crate::process;
 
@@ -99,6 +100,8 @@ pub(super) async fn end(
             end_session(context, &instance).await?;
             agent_files::remove(context, id)?;
             match context.settings().resources.cleanup {
+                // As long as its pull request is open, the work may have to go on.
+                Cleanup::Auto if instance.status == Status::PrCreated => None,
                 Cleanup::Auto => put_away(context, &instance).await?,
                 Cleanup::Manual | Cleanup::Scheduled => instance
                     .worktree_path

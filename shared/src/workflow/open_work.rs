@@ -54,7 +54,10 @@ pub async fn open_work(context: &Context) -> Result<OpenWork, Error> {
         missing: Vec::new(),
     };
     if page.next_offset.is_some() {
-        work.miss("tasks", format!("only {MOST_TASKS} of {} were read", page.total));
+        work.miss(
+            "tasks",
+            format!("only {MOST_TASKS} of {} were read", page.total),
+        );
     }
     let settings = &context.settings().forge;
     match forge(&context.environment, settings, context.repository()?).await {
@@ -118,7 +121,10 @@ impl OpenWork {
         match listed {
             Ok(listed) => {
                 if listed.more {
-                    self.miss(what, format!("only the newest {} were read", listed.items.len()));
+                    self.miss(
+                        what,
+                        format!("only the newest {} were read", listed.items.len()),
+                    );
                 }
                 listed.items
             }

@@ -1,5 +1,6 @@
 //! Planning: tasks and what they wait for.
 
+use super::task_issue::{TaskIssue, open_issue};
 use super::{Context, Run};
 use crate::error::Error;
 use crate::model::task::{
@@ -17,25 +18,45 @@ pub struct CreateTask {
     pub priority: Priority,
     pub estimated_hours: Option<f64>,
     pub depends_on: Vec<String>,
+    /// Whether to open an issue as well; none: as the configuration says.
+    pub create_issue: Option<bool>,
 }
 
-/// A task that now exists.
+/// A task that now exists, and what became of its issue.
 #[derive(Debug, Clone)]
 pub struct CreatedTask {
     pub task: Task,
+    pub issue: TaskIssue,
 }
 
-/// Stores a task. What it depends on must exist, so no cycle can arise.
+/// Stores a task, and opens an issue for it if wanted. What it depends on must exist, so no cycle can arise.
+///
+/// A task whose issue could not be opened is kept. The same task asked for again by the same planner
+/// is that one, and only its issue is opened.
 pub async fn create_task(
     context: &Context,
     run: &Run,
     planner: &InstanceId,
     request: CreateTask,
 ) -> Result<CreatedTask, Error> {
+    let wants_issue = request
+        .create_issue
+        .unwrap_or(context.settings().planning.create_issues);
     let new = checked(context, planner, request)?;
     run.step("Storing the task")?;
-    let task = context.store.write(move |w| w.insert_task(&new)).await?;
-    Ok(CreatedTask { task })
+    let mut task = context
+        .store
+        .write(move |w| match w.task_without_issue(&new)? {
+            Some(task) if wants_issue => Ok(task),
+            Some(_) | None => w.insert_task(&new),
+        })
+        .await?;
+    let issue = if wants_issue {
+        open_issue(context, run, planner, &mut task).await
+    } else {
+        TaskIssue::NotWanted
+    };
+    Ok(CreatedTask { task, issue })
 }
 
 fn checked(context: &Context, planner: &InstanceId, request: CreateTask) -> Result<NewTask, Error> {

@@ -3,6 +3,7 @@
 //! Cheap when all is well: one query, and one tmux call if some agent should be alive.
 
 use super::finish::{end, fail};
+use super::publish_moves::publish_failed;
 use super::undo::undo;
 use super::{Context, Run};
 use crate::error::Error;
@@ -19,14 +20,24 @@ pub async fn reconcile(context: &Context) -> Result<Vec<StatusChange>, Error> {
         .store
         .read(move |r| r.unsettled(hours, minutes))
         .await?;
+    let mut changes = Vec::new();
+    for (instance, _) in unsettled
+        .iter()
+        .filter(|(known, _)| publish_broke_off(known))
+    {
+        if claim(context, instance).await? {
+            let id = instance.id.clone();
+            changes.extend(context.store.write(move |w| publish_failed(w, &id)).await?);
+        }
+    }
     if unsettled
         .iter()
         .all(|(instance, expired)| instance.origin == Origin::Adopted && !expired)
     {
-        return Ok(Vec::new());
+        record(context, &changes).await?;
+        return Ok(changes);
     }
     let panes = context.tmux.list().await?;
-    let mut changes = Vec::new();
     for (instance, expired) in &unsettled {
         match diagnose(instance, *expired, &panes) {
             Diagnosis::Healthy => {}
@@ -47,10 +58,13 @@ pub async fn reconcile(context: &Context) -> Result<Vec<StatusChange>, Error> {
             }
         }
     }
-    if !changes.is_empty() {
-        record(context, &changes).await?;
-    }
+    record(context, &changes).await?;
     Ok(changes)
+}
+
+/// Tells whether whoever was publishing the work died in the middle.
+fn publish_broke_off(instance: &Instance) -> bool {
+    instance.status == Status::CreatingPr && !instance.owner.as_ref().is_some_and(process::is_alive)
 }
 
 enum Diagnosis {
@@ -146,6 +160,9 @@ async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
 }
 
 async fn record(context: &Context, changes: &[StatusChange]) -> Result<(), Error> {
+    if changes.is_empty() {
+        return Ok(());
+    }
     let events: Vec<NewEvent> = changes
         .iter()
         .map(|change| NewEvent::system(&change.instance, "reconcile", vec![change.clone()]))

@@ -107,7 +107,7 @@ pub async fn request_changes(
     })
 }
 
-fn undecided(review: Option<Review>) -> Result<Review, Error> {
+pub(super) fn undecided(review: Option<Review>) -> Result<Review, Error> {
     match review {
         Some(review) if review.verdict == Verdict::Pending => Ok(review),
         Some(review) => Err(Error::new(
@@ -191,7 +191,7 @@ pub(super) async fn await_receipt(
 }
 
 /// Brings commits that the reviewer made to the coder, or says where they are.
-async fn hand_over_commits(
+pub(super) async fn hand_over_commits(
     context: &Context,
     reviewer: &Instance,
     coder: &Instance,

@@ -4,6 +4,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::agent_files::{self, Briefing};
+use super::committed::{check_clean, check_reviewable, review_base};
 use super::launch::{build, worktree_folder};
 use super::undo::undo;
 use super::{Context, Run, wording};
@@ -56,7 +57,9 @@ pub async fn request_review(
         return Err(limit_reached(&coder));
     }
     let repository = Repository::discover(&coder.worktree_path).await?;
-    let commit = check_committed(&repository, &coder).await?;
+    let commit = check_clean(&repository, &coder).await?;
+    check_reviewable(&repository, &coder, &commit).await?;
+    let commit = commit.as_str().to_owned();
     agent_files::check(context, InstanceKind::Review)?;
     context.tmux.check().await?;
 
@@ -139,46 +142,6 @@ fn limit_reached(coder: &Instance) -> Error {
     )
     .hint("Call create_pr and say in its description what is still open, or end your turn: a person decides.")
     .details(json!({ "maxReviewCycles": coder.max_reviews }))
-}
-
-/// Refuses work that a reviewer could not see whole; returns the commit to review.
-async fn check_committed(repository: &Repository, coder: &Instance) -> Result<String, Error> {
-    let status = repository.status(&coder.worktree_path, SHOWN).await?;
-    if !status.is_clean() {
-        let files: Vec<String> = status
-            .entries
-            .iter()
-            .map(|entry| entry.path.to_string_lossy().into_owned())
-            .collect();
-        return Err(Error::new(
-            Code::WorktreeDirty,
-            format!("{} files are not committed", status.total),
-        )
-        .hint(format!(
-            "Commit or remove them, then call again: {}",
-            files.join(", ")
-        ))
-        .details(json!({ "files": files, "total": status.total })));
-    }
-    let head = repository.head_commit(&coder.worktree_path).await?;
-    let base = review_base(coder);
-    let ahead = repository.ahead_behind(base, head.as_str()).await?.ahead;
-    if ahead == 0 {
-        return Err(Error::new(
-            Code::NothingToReview,
-            format!("the branch has no commits that {base} lacks"),
-        )
-        .hint("Commit your work on this branch, then call again."));
-    }
-    Ok(head.as_str().to_owned())
-}
-
-/// What the work is compared with: the base branch, or for work on the base branch itself its start.
-fn review_base(coder: &Instance) -> &str {
-    match (&coder.branch_name, &coder.base_commit) {
-        (Some(branch), Some(commit)) if *branch == coder.base_branch => commit,
-        _ => &coder.base_branch,
-    }
 }
 
 /// The reviewer's first message: what was asked, what the coder says, what changed.

@@ -83,6 +83,19 @@ pub(super) fn review_lost(id: &MessageId, review: &Review, reason: &str) -> Stri
     )
 }
 
+/// What a coder is told whose work was approved and published, and whose session goes on.
+pub(super) fn published(id: &MessageId, review: &Review, number: u64, url: &str) -> String {
+    let title = format!(
+        "Approved by {} and published as pull request #{number}",
+        review.review_instance_id
+    );
+    format!(
+        "{}\n\n{}\n\nYour work is done. There is nothing left to do; end your turn.",
+        header(id, &title),
+        harmless(url)
+    )
+}
+
 /// What a person sends to an agent: whole, because no resource has the rest of it.
 pub(super) fn note(id: &MessageId, text: &str) -> String {
     format!(

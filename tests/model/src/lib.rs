@@ -4,7 +4,6 @@
 //! is kept, and logged as one JSON line if asked. No rule, or no tools in the request (titles and
 //! other side requests), means a short fixed text.
 
-mod http;
 mod messages;
 mod script;
 
@@ -13,6 +12,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use loopback_http::Connection;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
@@ -105,7 +105,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 /// Serves one connection until the client closes it; a client that goes away is no error here.
 async fn serve(stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
-    let mut connection = http::Connection::new(stream);
+    let mut connection = Connection::new(stream);
     while let Some(request) = connection.next_request().await? {
         match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/v1/messages") => answer(&mut connection, &request.body, &shared).await?,
@@ -124,7 +124,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
     Ok(())
 }
 
-async fn answer(connection: &mut http::Connection, body: &[u8], shared: &Shared) -> io::Result<()> {
+async fn answer(connection: &mut Connection, body: &[u8], shared: &Shared) -> io::Result<()> {
     let Ok(request) = serde_json::from_slice::<Value>(body) else {
         let body = messages::error_body("invalid_request_error", "the body is not JSON");
         return connection.json(400, &body).await;
@@ -141,12 +141,12 @@ async fn answer(connection: &mut http::Connection, body: &[u8], shared: &Shared)
     }
     let model = request["model"].as_str().unwrap_or("scripted");
     if request["stream"].as_bool() == Some(true) {
-        connection.begin_events().await?;
+        connection.begin_stream("text/event-stream").await?;
         for event in messages::events(model, &reply) {
             tokio::time::sleep(reply.answer.delay()).await;
-            connection.event(&event).await?;
+            connection.chunk(&messages::as_sent(&event)).await?;
         }
-        connection.end_events().await
+        connection.end_stream().await
     } else {
         tokio::time::sleep(reply.answer.delay()).await;
         connection.json(200, &messages::whole(model, &reply)).await

@@ -92,6 +92,12 @@ pub fn whole(model: &str, reply: &Reply) -> Value {
     })
 }
 
+/// Returns an event as a stream has it, named by its `type`.
+pub fn as_sent(event: &Value) -> String {
+    let name = event["type"].as_str().unwrap_or("message");
+    format!("event: {name}\ndata: {event}\n\n")
+}
+
 /// Returns the answer as the events of a stream.
 pub fn events(model: &str, reply: &Reply) -> Vec<Value> {
     let mut events = vec![json!({"type": "message_start", "message": {

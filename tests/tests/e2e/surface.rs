@@ -185,28 +185,6 @@ fn names_are_unique() {
     }
 }
 
-#[test]
-fn what_is_not_there_yet_says_so() {
-    for (server, tool, arguments) in [
-        (
-            Server::Coding,
-            "create_pr",
-            json!({"title": "x", "description": "y"}),
-        ),
-        (
-            Server::Review,
-            "create_pr",
-            json!({"title": "x", "description": "y"}),
-        ),
-    ] {
-        let env = TestEnv::new();
-        let mut client = Client::start(&env, server, Era::Legacy);
-        let answer = client.call(tool, arguments);
-        assert_eq!(answer.code(), "NOT_AVAILABLE", "{tool}: {answer:?}");
-        assert!(!answer.value["hint"].as_str().unwrap().is_empty());
-    }
-}
-
 /// Clients hold a failed call's structured content against the output schema too.
 #[test]
 fn the_output_schemas_have_room_for_errors() {

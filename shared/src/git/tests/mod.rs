@@ -2,6 +2,7 @@
 
 mod discovery;
 mod history;
+mod merging;
 mod push;
 mod status;
 mod worktrees;

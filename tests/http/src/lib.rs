@@ -1,4 +1,4 @@
-//! The little of HTTP/1.1 that one well-behaved loopback client needs.
+//! The little of HTTP/1.1 that well-behaved clients on loopback need from servers in tests.
 
 use std::io;
 
@@ -9,13 +9,68 @@ use tokio::net::TcpStream;
 /// Requests carry the whole conversation; more than this is a broken client.
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
+/// One request, read to its end.
+#[derive(Debug, Clone)]
 pub struct Request {
     pub method: String,
     /// Without the query.
     pub path: String,
+    /// As it was sent, without the question mark.
+    pub query: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
+impl Request {
+    /// Returns the header of that name, given in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        headers
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the parameter of that name in the query, decoded.
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        let mut parameters = self
+            .query
+            .split('&')
+            .filter_map(|parameter| parameter.split_once('='));
+        parameters
+            .find(|(other, _)| *other == name)
+            .map(|(_, value)| decoded(value))
+    }
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let code = (first == b'%')
+            .then(|| std::str::from_utf8(after.get(..2)?).ok())
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match (code, first) {
+            (Some(byte), _) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            (None, b'+') => {
+                bytes.push(b' ');
+                rest = after;
+            }
+            (None, byte) => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A client's connection, which stays open from request to request.
+#[derive(Debug)]
 pub struct Connection {
     stream: BufReader<TcpStream>,
     head_only: bool,
@@ -39,11 +94,10 @@ impl Connection {
         let (Some(method), Some(target)) = (words.next(), words.next()) else {
             return Err(io::ErrorKind::InvalidData.into());
         };
-        let (method, path) = (
-            method.to_owned(),
-            target.split('?').next().unwrap_or(target).to_owned(),
-        );
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let (method, path, query) = (method.to_owned(), path.to_owned(), query.to_owned());
         let mut length = Some(0);
+        let mut headers = Vec::new();
         loop {
             let mut header = String::new();
             if self.stream.read_line(&mut header).await? == 0 {
@@ -57,7 +111,8 @@ impl Connection {
                 return Err(io::ErrorKind::InvalidData.into());
             };
             let value = value.trim();
-            match name.to_ascii_lowercase().as_str() {
+            let name = name.to_ascii_lowercase();
+            match name.as_str() {
                 "content-length" => length = value.parse().ok(),
                 "transfer-encoding" if value.eq_ignore_ascii_case("chunked") => length = None,
                 "expect" => {
@@ -66,13 +121,20 @@ impl Connection {
                 }
                 _ => {}
             }
+            headers.push((name, value.to_owned()));
         }
         self.head_only = method == "HEAD";
         let body = match length {
             Some(length) => self.read_exactly(length).await?,
             None => self.read_chunked().await?,
         };
-        Ok(Some(Request { method, path, body }))
+        Ok(Some(Request {
+            method,
+            path,
+            query,
+            headers,
+            body,
+        }))
     }
 
     async fn read_exactly(&mut self, length: usize) -> io::Result<Vec<u8>> {
@@ -106,35 +168,51 @@ impl Connection {
 
     /// Answers with one JSON document.
     pub async fn json(&mut self, status: u16, body: &Value) -> io::Result<()> {
-        let body = body.to_string();
-        let head = format!(
-            "HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
+        let json = [("content-type".to_owned(), "application/json".to_owned())];
+        self.respond(status, &json, body.to_string().as_bytes())
+            .await
+    }
+
+    /// Answers with a body whose length is known.
+    pub async fn respond(
+        &mut self,
+        status: u16,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> io::Result<()> {
+        let mut head = format!("HTTP/1.1 {status} Scripted\r\n");
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        // A 304 has no body, and no length of one that it does not send.
+        if status != 304 {
+            head.push_str(&format!("content-length: {}\r\n", body.len()));
+        }
+        head.push_str("\r\n");
         self.stream.get_mut().write_all(head.as_bytes()).await?;
-        if !self.head_only {
-            self.stream.get_mut().write_all(body.as_bytes()).await?;
+        if !self.head_only && status != 304 {
+            self.stream.get_mut().write_all(body).await?;
         }
         self.stream.get_mut().flush().await
     }
 
-    /// Begins a stream of server-sent events.
-    pub async fn begin_events(&mut self) -> io::Result<()> {
-        let head = "HTTP/1.1 200 Scripted\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    /// Begins an answer whose length nobody knows yet.
+    pub async fn begin_stream(&mut self, content_type: &str) -> io::Result<()> {
+        let head = format!(
+            "HTTP/1.1 200 Scripted\r\ncontent-type: {content_type}\r\ntransfer-encoding: chunked\r\n\r\n"
+        );
         self.stream.get_mut().write_all(head.as_bytes()).await
     }
 
-    /// Sends one event, named by its `type`.
-    pub async fn event(&mut self, event: &Value) -> io::Result<()> {
-        let name = event["type"].as_str().unwrap_or("message");
-        let text = format!("event: {name}\ndata: {event}\n\n");
+    /// Sends a piece of it.
+    pub async fn chunk(&mut self, text: &str) -> io::Result<()> {
         let chunk = format!("{:x}\r\n{text}\r\n", text.len());
         self.stream.get_mut().write_all(chunk.as_bytes()).await?;
         self.stream.get_mut().flush().await
     }
 
-    /// Ends the stream; the connection stays usable.
-    pub async fn end_events(&mut self) -> io::Result<()> {
+    /// Ends it; the connection stays usable.
+    pub async fn end_stream(&mut self) -> io::Result<()> {
         self.stream.get_mut().write_all(b"0\r\n\r\n").await?;
         self.stream.get_mut().flush().await
     }

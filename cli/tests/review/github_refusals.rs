@@ -1,0 +1,192 @@
+//! What GitHub and its git remote refuse: a code for each, nothing changed, and no token anywhere.
+
+use scripted_github::TOKEN;
+use serde_json::json;
+use shared::model::Status;
+
+use crate::github_support::{Hub, committed, refused};
+use crate::support::{Place, text};
+
+#[test]
+fn each_refusal_has_its_own_code() {
+    let mut place = Place::new("idle", "idle");
+    let hub = Hub::new(&mut place);
+    let coder = committed(&place);
+    let branch = format!("codex/{coder}");
+
+    hub.server.state().read_only = true;
+    refused(&place, &coder, "PUSH_FORBIDDEN");
+    hub.server.state().read_only = false;
+
+    hub.server.state().token = "ghp_another0123456789".to_owned();
+    refused(&place, &coder, "PUSH_UNAUTHORIZED");
+    hub.server.state().token = TOKEN.to_owned();
+
+    hub.bare().protect(&branch).unwrap();
+    refused(&place, &coder, "PUSH_PROTECTED");
+    hub.bare().accept_pushes().unwrap();
+    hub.bare()
+        .reject_pushes("the linter is not amused")
+        .unwrap();
+    let answer = refused(&place, &coder, "PUSH_DECLINED_BY_HOOK");
+    assert!(answer["text"].as_str().unwrap().contains("not amused"));
+    hub.bare().accept_pushes().unwrap();
+
+    let remote = hub.server.git_url();
+    let nowhere = remote.replace("hello.git", "nowhere.git");
+    place.git(&["remote", "set-url", "origin", &nowhere]);
+    refused(&place, &coder, "REMOTE_NOT_FOUND");
+    place.git(&[
+        "remote",
+        "set-url",
+        "origin",
+        "http://127.0.0.1:1/octo/hello.git",
+    ]);
+    refused(&place, &coder, "REMOTE_UNREACHABLE");
+    place.git(&["remote", "set-url", "origin", &remote]);
+
+    // Somebody else's commits are on the branch.
+    let bare = hub.bare();
+    let bare = bare.path().to_str().unwrap();
+    let tree = place.git(&["write-tree"]);
+    let other = place.git(&["commit-tree", tree.trim(), "-m", "other"]);
+    place.git(&[
+        "push",
+        "-q",
+        bare,
+        &format!("{}:refs/heads/{branch}", other.trim()),
+    ]);
+    refused(&place, &coder, "PUSH_NOT_FAST_FORWARD");
+    place.git(&["push", "-q", bare, &format!(":refs/heads/{branch}")]);
+
+    hub.server
+        .state()
+        .missing_branches
+        .insert("main".to_owned());
+    refused(&place, &coder, "BASE_NOT_FOUND");
+    hub.server.state().missing_branches.clear();
+
+    assert!(hub.server.state().pulls.is_empty());
+    let answer = place.create_pr(&coder, "Title");
+    assert_eq!(answer["error"], false, "{answer}");
+}
+
+/// Everything that is written down, or could be looked at, while publishing fails and then succeeds.
+#[test]
+fn the_token_is_nowhere_to_be_seen() {
+    let mut place = Place::new("idle", "idle");
+    place.set("CODEX_LOG", "trace");
+    let hub = Hub::new(&mut place);
+    let coder = committed(&place);
+    // Runs in the middle of each push, and notes the arguments of every process there is.
+    let hook = place.path("repo/.git/hooks/pre-push");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let script = "#!/bin/sh\nfor p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline; echo; done >>\"$SCRIPT_DIR/argv\" 2>/dev/null\nexit 0\n";
+    std::fs::write(&hook, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&hook, mode).unwrap();
+
+    hub.bare()
+        .reject_pushes(&format!("you sent {TOKEN}, how careless"))
+        .unwrap();
+    refused(&place, &coder, "PUSH_DECLINED_BY_HOOK");
+    hub.bare().accept_pushes().unwrap();
+    hub.server.state().read_only = true;
+    refused(&place, &coder, "PUSH_FORBIDDEN");
+    hub.server.state().read_only = false;
+    assert_eq!(place.create_pr(&coder, "Title")["error"], false);
+    place.until("the coder is put away", || {
+        place.status(&coder) == Status::PrCreated && place.instance(&coder).owner.is_none()
+    });
+    hub.server.state().token = "ghp_another0123456789".to_owned();
+    let mut seen = String::new();
+    for args in [
+        &["sync"] as &[&str],
+        &["pr", "list"],
+        &["pr", "merge", "1"],
+        &["doctor"],
+        &["config"],
+        &["events", "--json"],
+        &["show", coder.as_str(), "--json"],
+    ] {
+        let output = place.codex(args);
+        seen += &String::from_utf8_lossy(&output.stdout);
+        seen += &String::from_utf8_lossy(&output.stderr);
+    }
+    let argv = std::fs::read_to_string(place.path("script/argv")).unwrap();
+    assert!(
+        argv.contains("push --porcelain"),
+        "the hook saw no push: {argv}"
+    );
+    seen += &argv;
+    for folder in ["state/logs", "script"] {
+        for entry in std::fs::read_dir(place.path(folder)).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            seen += &String::from_utf8_lossy(&bytes);
+        }
+    }
+    for name in ["codex.db", "codex.db-wal"] {
+        if let Ok(bytes) = std::fs::read(place.path("state").join(name)) {
+            seen += &String::from_utf8_lossy(&bytes);
+        }
+    }
+    seen += &std::fs::read_to_string(place.path("repo/.git/config")).unwrap();
+    assert!(seen.contains("create_pr") && seen.contains("PUSH_FORBIDDEN"));
+    for secret in [
+        TOKEN.to_owned(),
+        encoded(&format!("x-access-token:{TOKEN}")),
+    ] {
+        let at = seen.find(&secret);
+        let around = at.map(|at| {
+            let from = (0..=at.saturating_sub(200)).rfind(|from| seen.is_char_boundary(*from));
+            &seen[from.unwrap_or(0)..at]
+        });
+        assert_eq!(around, None, "the token is shown after this");
+    }
+    // The failed calls are on record all the same.
+    let codes: Vec<_> = place
+        .recorded("create_pr")
+        .into_iter()
+        .map(|event| event.error_code)
+        .collect();
+    assert_eq!(codes.len(), 3);
+    assert!(text(&place.codex(&["events"])).contains("create_pr"));
+}
+
+/// Base64, as git's header has the token.
+fn encoded(text: &str) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut encoded = String::new();
+    for chunk in text.as_bytes().chunks_exact(3) {
+        let bits = chunk
+            .iter()
+            .fold(0, |bits, byte| bits << 8 | usize::from(*byte));
+        for shift in [18, 12, 6, 0] {
+            encoded.push(char::from(LETTERS[bits >> shift & 63]));
+        }
+    }
+    // What is left over after whole groups of three does not matter to a search.
+    assert_eq!(encoded[..16], *"eC1hY2Nlc3MtdG9r");
+    encoded
+}
+
+#[test]
+fn a_remote_that_is_not_https_gets_no_token() {
+    let mut place = Place::new("idle", "idle");
+    let _hub = Hub::new(&mut place);
+    let coder = committed(&place);
+    // An address of this machine that is not loopback's name: nothing may be sent there in the open.
+    place.git(&[
+        "remote",
+        "set-url",
+        "origin",
+        "http://127.0.0.2:1/octo/hello.git",
+    ]);
+    let answer = place.call(
+        &coder,
+        "create_pr",
+        &json!({ "title": "t", "description": "d" }),
+    );
+    assert_eq!(answer["error"], true, "{answer}");
+    assert!(!answer.to_string().contains(TOKEN));
+}

@@ -1,0 +1,153 @@
+//! Issues: read, listed, made.
+
+use serde_json::json;
+
+use super::client::Github;
+use super::list::Listed;
+use super::pulls::same_text;
+use super::request::{Lost, Request};
+use super::retry::Clock;
+use super::wire::{WireIssue, WireLabel, one_line};
+use crate::forge::ForgeError;
+
+/// An issue, as far as an agent needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    pub number: u64,
+    pub title: String,
+    pub body: String,
+}
+
+/// What a new issue is to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewIssue {
+    pub title: String,
+    pub body: String,
+    pub labels: Vec<String>,
+}
+
+/// An issue that was just made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreatedIssue {
+    pub number: u64,
+    pub url: String,
+}
+
+/// An open issue in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenIssue {
+    pub number: u64,
+    pub title: String,
+    pub body: String,
+    pub labels: Vec<String>,
+    /// Nobody, if the account is gone.
+    pub author: Option<String>,
+    pub created_at: String,
+    pub updated_at: String,
+    pub comments: u64,
+    pub url: String,
+}
+
+/// A lost issue is looked for among the newest: others may have been made meanwhile, but not many.
+const NEWEST: usize = 10;
+
+impl Github {
+    /// Returns one issue.
+    pub async fn issue(&self, number: u64) -> Result<Issue, ForgeError> {
+        let request = Request::get(self.path(&format!("issues/{number}")));
+        let answer = self
+            .ask(&request, self.clock())
+            .await
+            .map_err(|lost| lost.error)?;
+        let issue: WireIssue = self.read(&answer, &format!("issue {number}"))?;
+        Ok(Issue {
+            number: issue.number,
+            title: one_line(&issue.title),
+            body: issue.body.unwrap_or_default(),
+        })
+    }
+
+    /// Lists open issues, the newest first, without pull requests.
+    pub async fn issues(&self, limit: usize) -> Result<Listed<OpenIssue>, ForgeError> {
+        self.list(
+            "issues",
+            "state=open",
+            limit,
+            "the issues",
+            |issue: WireIssue| {
+                issue
+                    .pull_request
+                    .is_none()
+                    .then(|| (issue.number, issue.into()))
+            },
+        )
+        .await
+    }
+
+    /// Makes an issue, never two: if the answer got lost and the issue can't be found, it says so.
+    pub async fn create_issue(&self, new: &NewIssue) -> Result<CreatedIssue, ForgeError> {
+        let clock = self.clock();
+        let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
+        let request = Request::post(self.path("issues"), body);
+        let issue: WireIssue = match self.ask(&request, clock).await {
+            Ok(answer) => self.read(&answer, "the new issue")?,
+            Err(Lost {
+                error,
+                unclear: false,
+            }) => return Err(error),
+            Err(Lost {
+                error,
+                unclear: true,
+            }) => {
+                let found = self.newest_like(new, clock).await.unwrap_or_default();
+                found.ok_or_else(|| ForgeError::Uncertain {
+                    what: format!("the issue `{}`", one_line(&new.title)),
+                    source: Box::new(error),
+                })?
+            }
+        };
+        Ok(CreatedIssue {
+            number: issue.number,
+            url: one_line(&issue.html_url),
+        })
+    }
+
+    /// Returns the issue among the newest that says the same.
+    async fn newest_like(
+        &self,
+        new: &NewIssue,
+        clock: Clock,
+    ) -> Result<Option<WireIssue>, ForgeError> {
+        let path = format!("issues?state=open&sort=created&direction=desc&per_page={NEWEST}");
+        let answer = self
+            .ask(&Request::get(self.path(&path)), clock)
+            .await
+            .map_err(|lost| lost.error)?;
+        let issues: Vec<WireIssue> = self.read(&answer, "the issues")?;
+        Ok(issues.into_iter().find(|issue| {
+            issue.pull_request.is_none()
+                && issue.title == new.title
+                && same_text(issue.body.as_deref().unwrap_or_default(), &new.body)
+        }))
+    }
+}
+
+impl From<WireIssue> for OpenIssue {
+    fn from(issue: WireIssue) -> Self {
+        let labels = issue.labels.into_iter().filter_map(|label| match label {
+            WireLabel::Name(name) => Some(name),
+            WireLabel::Label { name } => name,
+        });
+        Self {
+            number: issue.number,
+            title: one_line(&issue.title),
+            body: issue.body.unwrap_or_default(),
+            labels: labels.map(|label| one_line(&label)).collect(),
+            author: issue.user.map(|user| user.login),
+            created_at: issue.created_at,
+            updated_at: issue.updated_at,
+            comments: issue.comments,
+            url: one_line(&issue.html_url),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Brings two lines of work together in the object database alone: no worktree, no index, no hooks.
+//!
+//! What comes out is a commit that nothing leads to yet; a conflict leaves nothing at all.
+
+use super::command::{Call, Git};
+use super::discovery::Repository;
+use super::error::GitError;
+use super::names::Oid;
+use super::refs;
+use super::version::Version;
+use crate::model::MergeMethod;
+use crate::process::Finished;
+
+/// `merge-tree --write-tree` came with 2.38, its `--merge-base` with 2.40.
+const MINIMUM: Version = Version {
+    major: 2,
+    minor: 40,
+    patch: 0,
+};
+/// Files that a conflict names.
+const SHOWN: usize = 20;
+/// The longest series that is put on top of another commit by commit.
+const MOST_COMMITS: usize = 1_000;
+
+impl Repository {
+    /// Makes the commit that `onto` is to become for it to contain the work of `head`.
+    ///
+    /// That is `onto` itself if it has all of the work already.
+    pub async fn combine(
+        &self,
+        method: MergeMethod,
+        onto: &Oid,
+        head: &Oid,
+        message: &str,
+    ) -> Result<Oid, GitError> {
+        if self.merge_base_of(onto, head).await?.as_ref() == Some(head) {
+            return Ok(onto.clone());
+        }
+        match method {
+            MergeMethod::Merge => {
+                let tree = self.merged_tree(None, onto, head).await?;
+                self.commit(&tree, &[onto, head], message, &[]).await
+            }
+            MergeMethod::Squash => {
+                let tree = self.merged_tree(None, onto, head).await?;
+                if tree == self.tree_of(onto).await? {
+                    return Ok(onto.clone());
+                }
+                self.commit(&tree, &[onto], message, &[]).await
+            }
+            MergeMethod::Rebase => self.rebased(onto, head).await,
+        }
+    }
+
+    /// Makes each commit of `head` again on top of `onto`; what is there already is left out.
+    async fn rebased(&self, onto: &Oid, head: &Oid) -> Result<Oid, GitError> {
+        if self.merge_base_of(onto, head).await?.as_ref() == Some(onto) {
+            return Ok(head.clone());
+        }
+        let listed = self
+            .call("rev-list")
+            .args(["--reverse", "--topo-order", "--no-merges"])
+            .arg(format!("--max-count={MOST_COMMITS}"))
+            .arg(format!("{onto}..{head}"))
+            .arg("--")
+            .success()
+            .await?;
+        let mut top = onto.clone();
+        for line in listed.stdout_text().lines() {
+            let commit = Oid::parse(line)
+                .ok_or_else(|| GitError::unexpected("rev-list", line.as_bytes()))?;
+            let parent = self.resolve(&format!("{commit}^")).await?;
+            let tree = self.merged_tree(Some(&parent), &top, &commit).await?;
+            if tree != self.tree_of(&top).await? {
+                let (author, message) = self.author_and_message(&commit).await?;
+                top = self.commit(&tree, &[&top], &message, &author).await?;
+            }
+        }
+        Ok(top)
+    }
+
+    /// Returns the tree with both sides' changes.
+    async fn merged_tree(
+        &self,
+        base: Option<&Oid>,
+        ours: &Oid,
+        theirs: &Oid,
+    ) -> Result<Oid, GitError> {
+        const USAGE: Option<i32> = Some(129);
+        let mut call = self
+            .call("merge-tree")
+            .args(["--write-tree", "-z", "--name-only", "--no-messages"])
+            .writes();
+        if let Some(base) = base {
+            call = call.arg(format!("--merge-base={base}"));
+        }
+        let call = call.args([ours.as_str(), theirs.as_str()]);
+        let finished = call.run().await?;
+        match finished.status.code() {
+            Some(0) => first_oid(&finished),
+            Some(1) => Err(GitError::Conflict {
+                files: conflicting(&finished.stdout),
+            }),
+            USAGE => Err(too_old(&self.git, &call, &finished).await),
+            _ => Err(call.failure(&finished)),
+        }
+    }
+
+    async fn tree_of(&self, commit: &Oid) -> Result<Oid, GitError> {
+        let answer = self
+            .call("rev-parse")
+            .args(["--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{commit}^{{tree}}"))
+            .success()
+            .await?;
+        refs::oid(&answer)
+    }
+
+    async fn commit(
+        &self,
+        tree: &Oid,
+        parents: &[&Oid],
+        message: &str,
+        environment: &[(&str, String)],
+    ) -> Result<Oid, GitError> {
+        let mut call = self
+            .call("commit-tree")
+            .arg(tree.as_str())
+            .args(["-F", "-"])
+            .input(message.as_bytes())
+            .writes();
+        for parent in parents {
+            call = call.args(["-p", parent.as_str()]);
+        }
+        for (name, value) in environment {
+            call = call.env(name, value);
+        }
+        refs::oid(&call.success().await?)
+    }
+
+    /// Returns who wrote a commit and when, as git's own variables, and what it says.
+    async fn author_and_message(
+        &self,
+        commit: &Oid,
+    ) -> Result<(Vec<(&'static str, String)>, String), GitError> {
+        let shown = self
+            .call("log")
+            .args(["-1", "--format=%an%x00%ae%x00%ad%x00%B", "--date=raw"])
+            .args(["--no-show-signature", "--no-color", "--encoding=UTF-8"])
+            .args([commit.as_str(), "--"])
+            .success()
+            .await?;
+        let text = shown.stdout_text();
+        let mut fields = text.splitn(4, '\0');
+        let variables = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE"];
+        let author = variables
+            .into_iter()
+            .filter_map(|name| Some((name, fields.next()?.to_owned())))
+            .collect();
+        let message = fields.next().unwrap_or_default().trim_end().to_owned() + "\n";
+        Ok((author, message))
+    }
+}
+
+fn first_oid(finished: &Finished) -> Result<Oid, GitError> {
+    let text = finished.stdout_text();
+    let first = text.split('\0').next().unwrap_or_default();
+    Oid::parse(first).ok_or_else(|| GitError::unexpected("merge-tree", &finished.stdout))
+}
+
+/// Reads the files that `merge-tree -z --name-only` names after the tree.
+fn conflicting(output: &[u8]) -> Vec<String> {
+    output
+        .split(|byte| *byte == 0)
+        .skip(1)
+        .filter(|name| !name.is_empty())
+        .take(SHOWN)
+        .map(|name| String::from_utf8_lossy(name).replace(char::is_control, "?"))
+        .collect()
+}
+
+async fn too_old(git: &Git, call: &Call<'_>, finished: &Finished) -> GitError {
+    match git.version().await {
+        Ok(found) if found < MINIMUM => GitError::TooOld {
+            found,
+            minimum: MINIMUM,
+        },
+        Ok(_) | Err(_) => call.failure(finished),
+    }
+}

@@ -1,0 +1,126 @@
+//! Whether a coder's work is all in commits, and whether there is any.
+
+use serde_json::json;
+
+use crate::error::{Code, Error};
+use crate::git::{Oid, Repository};
+use crate::model::{Instance, Origin};
+
+/// Files that an error names.
+const SHOWN: usize = 40;
+
+/// Refuses work that is not committed; returns the commit that the worktree stands on.
+pub(super) async fn check_clean(repository: &Repository, coder: &Instance) -> Result<Oid, Error> {
+    let status = repository.status(&coder.worktree_path, SHOWN).await?;
+    if !status.is_clean() {
+        let files: Vec<String> = status
+            .entries
+            .iter()
+            .map(|entry| entry.path.to_string_lossy().into_owned())
+            .collect();
+        return Err(Error::new(
+            Code::WorktreeDirty,
+            format!("{} files are not committed", status.total),
+        )
+        .hint(format!(
+            "Commit or remove them, then call again: {}",
+            files.join(", ")
+        ))
+        .details(json!({ "files": files, "total": status.total })));
+    }
+    Ok(repository.head_commit(&coder.worktree_path).await?)
+}
+
+/// Refuses to review a commit that has nothing new.
+pub(super) async fn check_reviewable(
+    repository: &Repository,
+    coder: &Instance,
+    head: &Oid,
+) -> Result<(), Error> {
+    let base = review_base(coder);
+    if repository.ahead_behind(base, head.as_str()).await?.ahead > 0 {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::NothingToReview,
+        format!("the branch has no commits that {base} lacks"),
+    )
+    .hint("Commit your work on this branch, then call again."))
+}
+
+/// Refuses to publish a commit that its base branch has already, or whose base branch is gone.
+pub(super) async fn check_publishable(
+    repository: &Repository,
+    coder: &Instance,
+    head: &Oid,
+) -> Result<(), Error> {
+    let base = &coder.base_branch;
+    let Some(tip) = repository.branch_tip(base).await? else {
+        return Err(Error::new(
+            Code::BaseNotFound,
+            format!("the base branch `{base}` is gone"),
+        )
+        .hint(format!(
+            "Bring it back (`git fetch`, or `git branch {base} COMMIT`), or ask a person which branch this belongs on."
+        )));
+    };
+    let apart = repository.ahead_behind(tip.as_str(), head.as_str()).await?;
+    if apart.ahead > 0 {
+        return Ok(());
+    }
+    // A branch that has grown and has nothing left was merged; one that never grew was not.
+    let has_grown = coder
+        .base_commit
+        .as_deref()
+        .is_some_and(|start| start != head.as_str());
+    if has_grown {
+        return Err(Error::new(
+            Code::BranchMerged,
+            format!("`{base}` has all commits of this branch already"),
+        )
+        .hint("There is nothing left to publish. For more work, commit on this branch and call again."));
+    }
+    Err(Error::new(
+        Code::NothingToPublish,
+        format!("the branch has no commits that {base} lacks"),
+    )
+    .hint("Commit your work on this branch, then call again."))
+}
+
+/// Returns the branch that carries the work: the one it was launched on, or the one checked out now
+/// in a person's own session.
+pub(super) async fn branch_of(repository: &Repository, coder: &Instance) -> Result<String, Error> {
+    let head = repository.head(&coder.worktree_path).await?;
+    let base = &coder.base_branch;
+    let (problem, hint) = match (coder.origin, head.branch(), coder.branch_name.as_deref()) {
+        (_, None, _) => (
+            "HEAD is detached".to_owned(),
+            match &coder.branch_name {
+                Some(own) => format!("Go back to your branch: `git switch {own}`."),
+                None => "Make a branch for the work: `git switch -c NAME`.".to_owned(),
+            },
+        ),
+        (Origin::Launched, Some(now), Some(own)) if now != own => (
+            format!("`{now}` is checked out, but the work belongs on `{own}`"),
+            format!("Bring your commits to `{own}` and go back to it: `git switch {own}`."),
+        ),
+        (_, Some(now), _) if now == base => (
+            format!("the work is on the base branch `{base}` itself"),
+            "Give it a branch of its own: `git switch -c NAME`.".to_owned(),
+        ),
+        (_, Some(now), _) => return Ok(now.to_owned()),
+    };
+    Err(Error::new(
+        Code::NoBranch,
+        format!("there is no branch to publish: {problem}"),
+    )
+    .hint(hint))
+}
+
+/// What the work is compared with: the base branch, or for work on the base branch itself its start.
+pub(super) fn review_base(coder: &Instance) -> &str {
+    match (&coder.branch_name, &coder.base_commit) {
+        (Some(branch), Some(commit)) if *branch == coder.base_branch => commit,
+        _ => &coder.base_branch,
+    }
+}

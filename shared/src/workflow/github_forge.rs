@@ -1,0 +1,207 @@
+//! Pull requests on GitHub: the branch pushed by git, the rest through the API.
+//!
+//! What GitHub last said is kept, so that asking again costs it nothing, and so is its wish to be left
+//! alone for a while, which every process then respects.
+
+use super::publish::Work;
+use super::{Context, Run};
+use crate::error::{Code, Error};
+use crate::forge::{Fetched, ForgeError, Github, GithubRemote};
+use crate::git::{Auth, PushSpec, Repository};
+use crate::model::{MergeMethod, NewPullRequest, PullRequest, PullState, Secret};
+
+/// How long GitHub is left alone when it does not say how long it wants to be.
+const SILENCE_SECONDS: u64 = 60;
+
+/// One repository on GitHub, to be asked and pushed to.
+#[derive(Debug)]
+pub(super) struct GithubForge {
+    client: Github,
+    /// Of a git remote.
+    remote_name: String,
+    /// None where git has credentials of its own, as with ssh.
+    auth: Option<Auth>,
+    /// What its rows in the database begin with.
+    key: String,
+}
+
+impl GithubForge {
+    pub(super) async fn open(
+        context: &Context,
+        repository: &Repository,
+        remote: GithubRemote,
+        token: &Secret,
+    ) -> Result<Self, Error> {
+        let remote_name = context.settings().forge.remote.clone();
+        let url = repository.remote_url(&remote_name).await?;
+        let scope = url.as_deref().and_then(GithubRemote::push_scope);
+        let key = format!("{}/{}/{}", remote.host, remote.owner, remote.repository);
+        let api = context.environment.get("GITHUB_API_URL");
+        Ok(Self {
+            client: Github::new(remote, api, token)?,
+            remote_name,
+            auth: scope.map(|url| Auth {
+                url,
+                header: GithubRemote::push_header(token),
+            }),
+            key,
+        })
+    }
+
+    /// Returns the client, unless GitHub wants to be left alone.
+    pub(super) async fn client(&self, context: &Context) -> Result<&Github, Error> {
+        let key = self.key.clone();
+        match context.store.read(move |r| r.silence(&key)).await? {
+            None => Ok(&self.client),
+            Some(seconds) => Err(ForgeError::RateLimited {
+                message: "it asked to be left alone a moment ago".to_owned(),
+                retry_after: Some(std::time::Duration::from_secs(seconds)),
+            }
+            .into()),
+        }
+    }
+
+    /// Takes an answer; a wish to be left alone is remembered.
+    pub(super) async fn heard<T>(
+        &self,
+        context: &Context,
+        answer: Result<T, ForgeError>,
+    ) -> Result<T, Error> {
+        if let Err(ForgeError::RateLimited { retry_after, .. }) = &answer {
+            let seconds = retry_after.map_or(SILENCE_SECONDS, |wait| wait.as_secs().max(1));
+            let key = self.key.clone();
+            context
+                .store
+                .write(move |w| w.set_silence(&key, seconds))
+                .await?;
+        }
+        Ok(answer?)
+    }
+
+    /// Pushes the branch, and opens its pull request or brings the open one up to date.
+    pub(super) async fn publish(
+        &self,
+        context: &Context,
+        run: &Run,
+        repository: &Repository,
+        work: &Work,
+        new: &NewPullRequest,
+    ) -> Result<(PullRequest, bool), Error> {
+        let client = self.client(context).await?;
+        run.step("Pushing the branch")?;
+        let push = PushSpec {
+            remote: self.remote_name.clone(),
+            branch: work.branch.clone(),
+            to: work.branch.clone(),
+            set_upstream: true,
+            auth: self.auth.clone(),
+        };
+        repository.push(&work.coder.worktree_path, &push).await?;
+        run.step("Opening the pull request")?;
+        let open = client.open_pull(&new.head_branch).await;
+        let mut open = self.heard(context, open).await?;
+        if open.is_none() {
+            match client.create_pull(new).await {
+                // Another call was faster; its pull request is the one.
+                Err(ForgeError::PullRequestExists { .. }) => {
+                    let found = client.open_pull(&new.head_branch).await;
+                    open = self.heard(context, found).await?;
+                    if open.is_none() {
+                        return Err(exists_and_does_not(new));
+                    }
+                }
+                created => return Ok((self.heard(context, created).await?, true)),
+            }
+        }
+        let Some(open) = open else {
+            return Err(exists_and_does_not(new));
+        };
+        let updated = client.update_pull(open.number, &new.title, &new.body).await;
+        Ok((self.heard(context, updated).await?, false))
+    }
+
+    /// Returns a pull request; GitHub is told what is known, and says only what is new.
+    pub(super) async fn get(&self, context: &Context, number: u64) -> Result<PullRequest, Error> {
+        let client = self.client(context).await?;
+        let resource = format!("{}/pulls/{number}", self.key);
+        let asked = resource.clone();
+        let known = context.store.read(move |r| r.heard(&asked)).await?;
+        let known = known.and_then(|heard| {
+            let pull = serde_json::from_str::<PullRequest>(&heard.body).ok()?;
+            Some((heard.etag, pull))
+        });
+        let tag = known.as_ref().map(|(tag, _)| tag.as_str());
+        let answer = client.pull(number, tag).await;
+        match (self.heard(context, answer).await?, known) {
+            (Fetched::Unchanged, Some((_, pull))) => Ok(pull),
+            (Fetched::Unchanged, None) => Err(Error::new(
+                Code::ForgeUnavailable,
+                format!("GitHub says nothing about pull request {number}"),
+            )
+            .hint("Try again in a moment.")),
+            (Fetched::New { value, etag }, _) => {
+                let body = serde_json::json!(value).to_string();
+                context
+                    .store
+                    .write(move |w| w.set_heard(&resource, etag.as_deref(), &body))
+                    .await?;
+                Ok(value)
+            }
+        }
+    }
+
+    pub(super) async fn list(
+        &self,
+        context: &Context,
+        state: Option<PullState>,
+        limit: usize,
+    ) -> Result<Vec<PullRequest>, Error> {
+        let answer = self.client(context).await?.pulls(state, limit).await;
+        Ok(self.heard(context, answer).await?.items)
+    }
+
+    pub(super) async fn diff(
+        &self,
+        context: &Context,
+        number: u64,
+        limit: usize,
+    ) -> Result<String, Error> {
+        let answer = self.client(context).await?.pull_diff(number, limit).await;
+        self.heard(context, answer).await
+    }
+
+    pub(super) async fn close(&self, context: &Context, number: u64) -> Result<PullRequest, Error> {
+        let answer = self.client(context).await?.close_pull(number).await;
+        self.heard(context, answer).await
+    }
+
+    pub(super) async fn merge(
+        &self,
+        context: &Context,
+        number: u64,
+        method: MergeMethod,
+    ) -> Result<PullRequest, Error> {
+        let pull = self.get(context, number).await?;
+        match pull.state {
+            PullState::Open => {}
+            PullState::Merged => return Ok(pull),
+            PullState::Closed => {
+                return Err(Error::new(
+                    Code::PullRequestNotOpen,
+                    format!("pull request {number} is closed"),
+                )
+                .hint(format!("Reopen it at {} first.", pull.url)));
+            }
+        }
+        let answer = self.client(context).await?.merge_pull(number, method).await;
+        self.heard(context, answer).await?;
+        self.get(context, number).await
+    }
+}
+
+fn exists_and_does_not(new: &NewPullRequest) -> Error {
+    ForgeError::PullRequestExists {
+        head: new.head_branch.clone(),
+    }
+    .into()
+}

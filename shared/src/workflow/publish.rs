@@ -1,0 +1,328 @@
+//! Publishing work as a pull request: by its coder, or by its reviewer, which means approval.
+//!
+//! Whoever calls, it is the coder that moves: to `creating_pr`, and from there to `pr_created` or back
+//! to where it was. What a call leaves half done, the next one finds and goes on with.
+
+use std::time::Duration;
+
+use super::committed::{branch_of, check_clean, check_publishable};
+use super::publish_moves::{Begun, begin, finish, take_back};
+use super::pull_forge::Pulls;
+use super::request_changes::{hand_over_commits, undecided};
+use super::{Context, Run, detach, pull_text, reconcile};
+use crate::error::{Code, Error};
+use crate::git::{Oid, Repository};
+use crate::model::text::{check_block, check_line};
+use crate::model::{
+    Instance, InstanceId, InstanceKind, NewPullRequest, Review, Status, StatusEvent, Task, Verdict,
+};
+use crate::process;
+
+/// How often a call looks whether another has ended.
+const POLL: Duration = Duration::from_millis(50);
+
+/// The pull request as its author asks for it.
+#[derive(Debug, Clone)]
+pub struct CreatePr {
+    pub title: String,
+    pub description: String,
+    pub draft: bool,
+}
+
+/// A pull request that stands.
+#[derive(Debug, Clone)]
+pub struct Published {
+    pub number: u64,
+    pub url: String,
+    pub coder: Instance,
+    pub outcome: Outcome,
+    /// Something the author should know beside that.
+    pub note: Option<String>,
+}
+
+/// How it came to stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Created,
+    /// It was open before and says the new things now.
+    Updated,
+    /// An earlier call of the same reviewer made it.
+    Unchanged,
+}
+
+/// What is to be published, and in whose name.
+pub(super) struct Work {
+    pub(super) coder: Instance,
+    /// The round that this approves; none if the coder publishes itself.
+    pub(super) review: Option<Review>,
+    pub(super) branch: String,
+    pub(super) commit: Oid,
+}
+
+/// Publishes the work of a coder, in the name of itself or of its reviewer.
+pub async fn create_pr(
+    context: &Context,
+    run: &Run,
+    author: &InstanceId,
+    request: CreatePr,
+) -> Result<Published, Error> {
+    check_line(&request.title, 256).map_err(|problem| Error::argument("title", problem))?;
+    check_block(&request.description, 60_000)
+        .map_err(|problem| Error::argument("description", problem))?;
+    run.step("Checking the work")?;
+    loop {
+        if let Some(published) = attempt(context, run, author, &request).await? {
+            return Ok(published);
+        }
+    }
+}
+
+/// Publishes once; nothing if another call began to while this one was looking.
+async fn attempt(
+    context: &Context,
+    run: &Run,
+    author: &InstanceId,
+    request: &CreatePr,
+) -> Result<Option<Published>, Error> {
+    let found = run
+        .unless_cancelled(after_other_calls(context, author))
+        .await?;
+    if let Some(standing) = approved_before(&found) {
+        return Ok(Some(standing));
+    }
+    let Found {
+        author,
+        coder,
+        review,
+        reviews,
+        task,
+    } = found;
+    let review = match author.kind {
+        InstanceKind::Review => Some(undecided(review)?),
+        InstanceKind::Coding | InstanceKind::Planning => None,
+    };
+    if coder.status != Status::PrCreated || review.is_some() {
+        let by_reviewer = review.is_some();
+        coder
+            .status
+            .next(coder.kind, StatusEvent::PublishBegins { by_reviewer })?;
+    }
+    let repository = Repository::discover(&coder.worktree_path).await?;
+    let branch = branch_of(&repository, &coder).await?;
+    let (commit, note) = match &review {
+        None => {
+            let commit = check_clean(&repository, &coder).await?;
+            check_reviewed(&coder, &reviews, &commit)?;
+            (commit, None)
+        }
+        Some(review) => approved_commit(context, &repository, &author, &coder, review).await?,
+    };
+    check_publishable(&repository, &coder, &commit).await?;
+    let pulls = Pulls::open(context, &repository).await?;
+    let new = NewPullRequest {
+        title: pull_text::title(&request.title),
+        body: pull_text::body(
+            &request.description,
+            &coder,
+            task.as_ref(),
+            &with_verdict(reviews, review.as_ref()),
+        ),
+        head_branch: branch.clone(),
+        base_branch: coder.base_branch.clone(),
+        draft: request.draft,
+    };
+    let work = Work {
+        coder,
+        review,
+        branch,
+        commit,
+    };
+
+    let begun = begin(context, run, &work).await?;
+    if begun == Begun::Busy {
+        return Ok(None);
+    }
+    let published = run
+        .unless_cancelled(pulls.publish(context, run, &repository, &work, &new))
+        .await;
+    let (pull, created) = match published {
+        Ok(published) => published,
+        Err(error) => {
+            if begun == Begun::Moved {
+                take_back(context, run, &work.coder.id).await?;
+            }
+            return Err(error);
+        }
+    };
+    let recorded = finish(context, run, &author, &work, &pull, request).await;
+    let (coder, session_ends) = match recorded {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            // Called again, it finds the pull request that stands.
+            take_back(context, run, &work.coder.id).await?;
+            return Err(error);
+        }
+    };
+    for (id, ends) in [
+        (&author.id, work.review.is_some()),
+        (&coder.id, session_ends),
+    ] {
+        if ends && let Err(error) = detach::finish_later(context, id).await {
+            tracing::warn!(code = %error.code, %error, "{id} is put away by reconcile");
+        }
+    }
+    Ok(Some(Published {
+        number: pull.number,
+        url: pull.url,
+        coder,
+        outcome: if created {
+            Outcome::Created
+        } else {
+            Outcome::Updated
+        },
+        note,
+    }))
+}
+
+/// What the database says about a call.
+struct Found {
+    author: Instance,
+    coder: Instance,
+    review: Option<Review>,
+    reviews: Vec<Review>,
+    task: Option<Task>,
+}
+
+async fn find(context: &Context, author: &InstanceId) -> Result<Found, Error> {
+    let author = author.clone();
+    let found = context
+        .store
+        .read(move |r| {
+            let author = r.instance(&author)?;
+            let review = match author.kind {
+                InstanceKind::Review => r.review_by(&author.id)?,
+                InstanceKind::Coding | InstanceKind::Planning => None,
+            };
+            let coder = match &review {
+                Some(review) => r.instance(&review.coding_instance_id)?,
+                None => author.clone(),
+            };
+            let task = match &coder.task_id {
+                Some(task) => Some(r.task(&coder.repository.to_string_lossy(), task)?),
+                None => None,
+            };
+            Ok(Found {
+                reviews: r.reviews(&coder.id)?,
+                author,
+                coder,
+                review,
+                task,
+            })
+        })
+        .await?;
+    Ok(found)
+}
+
+/// Finds out what there is to publish, once no other call is publishing it.
+async fn after_other_calls(context: &Context, author: &InstanceId) -> Result<Found, Error> {
+    loop {
+        let found = find(context, author).await?;
+        if found.coder.status != Status::CreatingPr {
+            return Ok(found);
+        }
+        if found.coder.owner.as_ref().is_some_and(process::is_alive) {
+            tokio::time::sleep(POLL).await;
+        } else {
+            reconcile(context).await?;
+        }
+    }
+}
+
+/// Returns the pull request that an earlier call of the same reviewer has made.
+fn approved_before(found: &Found) -> Option<Published> {
+    let review = found.review.as_ref()?;
+    let coder = &found.coder;
+    if review.verdict != Verdict::Approved {
+        return None;
+    }
+    Some(Published {
+        number: coder.pr_number?,
+        url: coder.pr_url.clone()?,
+        coder: coder.clone(),
+        outcome: Outcome::Unchanged,
+        note: None,
+    })
+}
+
+/// With `requireReview`, refuses work that no reviewer has approved, as long as one still can.
+///
+/// When all rounds are used the coder may publish: the summary in the pull request says that the
+/// last round asked for changes, and a person decides.
+fn check_reviewed(coder: &Instance, reviews: &[Review], commit: &Oid) -> Result<(), Error> {
+    let counted: Vec<&Review> = reviews
+        .iter()
+        .filter(|review| review.verdict != Verdict::Lost)
+        .collect();
+    let approved = counted
+        .last()
+        .is_some_and(|last| last.verdict == Verdict::Approved && last.commit_id == commit.as_str());
+    let used_up = !counted.is_empty() && counted.len() >= coder.max_reviews as usize;
+    if !coder.require_review || approved || used_up {
+        return Ok(());
+    }
+    let error = Error::new(
+        Code::ReviewRequired,
+        "this work must be reviewed before it is published",
+    );
+    Err(if coder.max_reviews == 0 {
+        error.hint("review.maxReviewCycles is 0, so no review can take place: a person must raise it, or turn coding.requireReview off.")
+    } else {
+        error
+            .hint("Call request_review and end your turn; the reviewer publishes it if it is good.")
+    })
+}
+
+/// Returns the commit that a reviewer approves, with commits of its own if they are to reach the coder.
+///
+/// Uncommitted files of the coder don't matter: they were not reviewed, are not published and stay.
+async fn approved_commit(
+    context: &Context,
+    repository: &Repository,
+    reviewer: &Instance,
+    coder: &Instance,
+    review: &Review,
+) -> Result<(Oid, Option<String>), Error> {
+    let seen = if reviewer.worktree_path.exists() {
+        repository.head_commit(&reviewer.worktree_path).await?
+    } else {
+        repository.resolve(&review.commit_id).await?
+    };
+    let tip = repository.head_commit(&coder.worktree_path).await?;
+    let unseen = repository.ahead_behind(seen.as_str(), tip.as_str()).await?;
+    if unseen.ahead > 0 {
+        return Err(Error::new(
+            Code::ReviewOutdated,
+            format!(
+                "{} has made {} commits since it asked for this review",
+                coder.id, unseen.ahead
+            ),
+        )
+        .hint(format!(
+            "Look at them as well (`git merge --ff-only {tip}`), then call again; or call request_changes."
+        )));
+    }
+    let note = hand_over_commits(context, reviewer, coder, review).await?;
+    let tip = repository.head_commit(&coder.worktree_path).await?;
+    let note = (tip != seen).then_some(note).flatten();
+    Ok((tip, note))
+}
+
+/// Returns the rounds as they will be once this one is decided.
+fn with_verdict(mut reviews: Vec<Review>, approved: Option<&Review>) -> Vec<Review> {
+    for review in &mut reviews {
+        if approved.is_some_and(|approved| approved.id == review.id) {
+            review.verdict = Verdict::Approved;
+        }
+    }
+    reviews
+}

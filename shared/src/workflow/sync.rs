@@ -1,0 +1,134 @@
+//! Following pull requests: what became of them becomes of their agents and tasks.
+
+use super::finish::end;
+use super::pull_forge::Pulls;
+use super::{Context, Run};
+use crate::error::Error;
+use crate::model::pull_request::is_local_url;
+use crate::model::{Instance, InstanceId, PullRequest, PullState, Status, StatusEvent, TaskStatus};
+use crate::process;
+
+/// An agent that followed its pull request.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Synced {
+    pub id: InstanceId,
+    pub pr_number: u64,
+    pub pr_url: String,
+    pub from: Status,
+    pub to: Status,
+    /// What of its work was kept, and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
+}
+
+/// Asks what became of the pull requests of this repository's agents, and moves those along.
+///
+/// One that can't be asked about does not keep the others from moving; the first such failure is
+/// returned when all were asked.
+pub async fn sync(context: &Context, run: &Run) -> Result<Vec<Synced>, Error> {
+    let repository = context.repository()?;
+    let published = published(context).await?;
+    if published.is_empty() {
+        return Ok(Vec::new());
+    }
+    let forge = Pulls::open(context, repository).await?;
+    let mut synced = Vec::new();
+    let mut failure = None;
+    for instance in published {
+        let (Some(number), Some(url)) = (instance.pr_number, &instance.pr_url) else {
+            continue;
+        };
+        run.step(&format!("Asking about pull request {number}"))?;
+        let pull = if is_local_url(url) {
+            Pulls::Local.get(context, repository, number).await
+        } else if let Pulls::Github(_) = &forge {
+            forge.get(context, repository, number).await
+        } else {
+            // It was published on GitHub, which can't be asked any more.
+            continue;
+        };
+        let followed = match pull {
+            Ok(pull) => follow(context, run, &instance, &pull).await,
+            Err(error) => Err(error),
+        };
+        match followed {
+            Ok(moved) => synced.extend(moved),
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    match failure {
+        None => Ok(synced),
+        Some(error) => Err(error),
+    }
+}
+
+/// Moves the agents of one pull request.
+pub(super) async fn follow_pull(
+    context: &Context,
+    run: &Run,
+    pull: &PullRequest,
+) -> Result<Vec<Synced>, Error> {
+    let mut synced = Vec::new();
+    for instance in published(context).await? {
+        if instance.pr_number == Some(pull.number) && instance.pr_url.as_deref() == Some(&pull.url)
+        {
+            synced.extend(follow(context, run, &instance, pull).await?);
+        }
+    }
+    Ok(synced)
+}
+
+async fn published(context: &Context) -> Result<Vec<Instance>, Error> {
+    let key = Context::repository_key(context.repository()?.root());
+    let published = context.store.read(move |r| r.published(&key)).await?;
+    Ok(published)
+}
+
+/// Moves one agent, settles its task, and puts it away once its pull request is not open.
+async fn follow(
+    context: &Context,
+    run: &Run,
+    instance: &Instance,
+    pull: &PullRequest,
+) -> Result<Option<Synced>, Error> {
+    let (event, task_status) = match (instance.status, pull.state) {
+        (Status::PrCreated | Status::PrClosed, PullState::Merged) => {
+            (StatusEvent::Merged, TaskStatus::Done)
+        }
+        (Status::PrCreated, PullState::Closed) => (StatusEvent::Closed, TaskStatus::Open),
+        (Status::PrClosed, PullState::Open) => (StatusEvent::Reopened, TaskStatus::InProgress),
+        (_, PullState::Open | PullState::Closed | PullState::Merged) => return Ok(None),
+    };
+    let ends = pull.state != PullState::Open;
+    let (id, task) = (instance.id.clone(), instance.task_id.clone());
+    let change = context
+        .store
+        .write(move |w| {
+            let change = w.transition(&id, event)?;
+            if let Some(task) = &task {
+                w.set_task_status(task, task_status)?;
+            }
+            if ends {
+                // Whoever finds this row after a crash sees that it is still to be put away.
+                w.set_owner(&id, Some(&process::this_process()))?;
+            }
+            Ok(change)
+        })
+        .await?;
+    let to = change.to;
+    run.changed(change);
+    let kept = if ends {
+        end(context, run, &instance.id, None, None).await?.kept
+    } else {
+        None
+    };
+    Ok(Some(Synced {
+        id: instance.id.clone(),
+        pr_number: pull.number,
+        pr_url: pull.url.clone(),
+        from: instance.status,
+        to,
+        kept,
+    }))
+}
