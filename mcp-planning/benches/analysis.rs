@@ -1,18 +1,26 @@
 //! Measures the analysis against `tokei` and `git log --numstat` on one large tree, in one run.
 //!
-//! `cargo bench --bench analysis [-- TREE]`: TREE is a git repository. Without it one is made of the sources in
+//! `cargo bench -p mcp-planning [-- TREE]`: TREE is a git repository. Without it one is made of the sources in
 //! the cargo registry, with a history of one commit for each crate and many small ones after.
 
 #![expect(clippy::expect_used, reason = "a bench stops at the first failure")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a bench prints what it measured"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use analysispart::analysis::{Control, Depth, architecture, codebase, headline, report, summarise};
+use mcp_planning::analysis::{
+    AnalysisError, Control, DEFAULT_BUDGET, Depth, Issue, IssuesInput, Report, Source,
+    architecture, codebase, dependencies, fingerprint, issues, summarise,
+};
 
 const ROUNDS: usize = 5;
 
@@ -34,6 +42,35 @@ fn main() {
     compare(&imported(&tree));
     println!("B. one commit for each crate, then 5,000 small ones");
     compare(&tree);
+    println!("C. 20,000 files of 3 KB; D. 80,000 files");
+    compare(&many_files(&tree, 20_000));
+    memory(&many_files(&tree, 80_000));
+}
+
+/// Makes a repository of small files, once.
+fn many_files(tree: &Path, count: usize) -> PathBuf {
+    let place = tree.with_file_name(format!("bench-{count}"));
+    if place.join(".git/finished").exists() {
+        return place;
+    }
+    let _ = fs::remove_dir_all(&place);
+    for number in 0..count {
+        let folder = place.join(format!("crates/c{}/src/m{}", number % 100, number % 1_000));
+        fs::create_dir_all(&folder).expect("folder");
+        let text: String = (0..40)
+            .map(|line| format!("/// Does part {line}.\npub fn part_{line}_{number}(x: u8) -> u8 {{ x + {line} }}\n"))
+            .collect();
+        fs::write(folder.join(format!("f{number}.rs")), text).expect("file");
+    }
+    git(&place, &["init", "-q", "-b", "main"]);
+    git(&place, &["add", "-A"]);
+    let who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
+    git(
+        &place,
+        &[&who[..], &["commit", "-q", "-m", "Import"]].concat(),
+    );
+    fs::write(place.join(".git/finished"), "").expect("mark");
+    place
 }
 
 /// Measures everything on one tree.
@@ -76,18 +113,25 @@ fn compare(tree: &Path) {
     });
     println!("  tokei (library)          {tokei}");
     println!("  git log --numstat        {git}");
-    for (name, run) in runs() {
-        let time = best(|| run(tree));
+    let status = best(|| fingerprint(tree, &Control::for_depth(Depth::Medium)));
+    println!("  fingerprint (cache key)  {status}");
+    for (name, run, depth) in runs() {
+        let time = best(|| run(tree, depth));
         println!(
             "  {name:24} {time}   {} × tokei   {} × git log",
             time.over(&tokei),
             time.over(&git)
         );
     }
+    memory(tree);
+}
+
+/// Runs each analysis in a process of its own and prints its peak memory.
+fn memory(tree: &Path) {
     let own = std::env::current_exe().expect("own path");
-    for (name, _) in runs() {
+    for (name, ..) in runs() {
         let output = Command::new(&own)
-            .args(["--child", name])
+            .args(["--child", &name])
             .arg(tree)
             .output()
             .expect("child");
@@ -122,50 +166,75 @@ fn imported(tree: &Path) -> PathBuf {
     place
 }
 
-type Run = fn(&Path) -> usize;
+type Run = fn(&Path, Depth) -> usize;
 
-fn runs() -> BTreeMap<&'static str, Run> {
-    fn code(tree: &Path, depth: Depth) -> usize {
-        let whole = codebase(tree, depth, &Control::for_depth(depth)).expect("report");
-        for part in &whole.incomplete {
-            eprintln!("incomplete: {} ({})", part.what, part.why);
-        }
-        serde_json::to_vec(&summarise(&whole, report_budget()))
-            .expect("json")
-            .len()
-    }
-    fn arch(tree: &Path, depth: Depth) -> usize {
-        let whole = architecture(tree, depth, &Control::for_depth(depth)).expect("report");
-        for part in &whole.incomplete {
-            eprintln!("incomplete: {} ({})", part.what, part.why);
-        }
-        serde_json::to_vec(&summarise(&whole, report_budget()))
-            .expect("json")
-            .len()
-    }
-    BTreeMap::from([
-        (
-            "codebase 1 shallow",
-            (|tree| code(tree, Depth::Shallow)) as Run,
-        ),
-        ("codebase 2 medium", |tree| code(tree, Depth::Medium)),
-        ("codebase 3 deep", |tree| code(tree, Depth::Deep)),
-        ("architecture 1 shallow", |tree| arch(tree, Depth::Shallow)),
-        ("architecture 2 medium", |tree| arch(tree, Depth::Medium)),
-        ("architecture 3 deep", |tree| arch(tree, Depth::Deep)),
-    ])
+const SCOPES: [(&str, Run); 4] = [
+    ("codebase", |tree, depth| {
+        answered(codebase(tree, depth, &Control::for_depth(depth)))
+    }),
+    ("architecture", |tree, depth| {
+        answered(architecture(tree, depth, &Control::for_depth(depth)))
+    }),
+    ("dependencies", |tree, depth| {
+        answered(dependencies(tree, depth, &Control::for_depth(depth)))
+    }),
+    ("issues", |tree, depth| {
+        answered(issues(&open_work(tree), depth, &Control::for_depth(depth)))
+    }),
+];
+
+const DEPTHS: [Depth; 3] = [Depth::Shallow, Depth::Medium, Depth::Deep];
+
+fn runs() -> impl Iterator<Item = (String, Run, Depth)> {
+    SCOPES.into_iter().flat_map(|(name, run)| {
+        DEPTHS.map(|depth| (format!("{name} {}", depth.name()), run, depth))
+    })
 }
 
-fn report_budget() -> usize {
-    report::DEFAULT_BUDGET
+/// Cuts a report as the tool does; returns the size of the answer.
+fn answered<R: Report>(report: Result<R, AnalysisError>) -> usize {
+    let mut report = report.expect("report");
+    for part in report.incomplete().iter() {
+        eprintln!("incomplete: {} ({})", part.what, part.why);
+    }
+    serde_json::to_vec(&summarise(&report, DEFAULT_BUDGET))
+        .expect("json")
+        .len()
+}
+
+/// As many issues as a busy project has.
+fn open_work(tree: &Path) -> IssuesInput {
+    let now = SystemTime::now();
+    let open_issues = (0..500)
+        .map(|number| Issue {
+            number,
+            title: format!("Parser {} fails on input {number}", number % 37),
+            body: format!("Calling `parse_{}` in lib.rs panics.", number % 91),
+            labels: vec![format!("area-{}", number % 9)],
+            author: "ann".to_owned(),
+            created_at: now,
+            updated_at: now,
+            comments: 1,
+            url: String::new(),
+        })
+        .collect();
+    IssuesInput {
+        root: tree.to_owned(),
+        now,
+        open_issues,
+        pulls: Vec::new(),
+        tasks: Vec::new(),
+        source: Source::Github,
+        missing: Vec::new(),
+    }
 }
 
 /// Runs one analysis alone and prints its peak memory and headline.
 fn child(name: &str, tree: &Path) {
-    let Some(run) = runs().remove(name) else {
+    let Some((_, run, depth)) = runs().find(|(own, ..)| own == name) else {
         return;
     };
-    let bytes = run(tree);
+    let bytes = run(tree, depth);
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status
         .lines()
@@ -174,11 +243,6 @@ fn child(name: &str, tree: &Path) {
         .trim()
         .to_owned();
     println!("  {name:24} peak {peak}, summary {bytes} bytes");
-    if name == "codebase 2 medium" {
-        let whole =
-            codebase(tree, Depth::Medium, &Control::for_depth(Depth::Medium)).expect("report");
-        println!("    {}", headline(&whole));
-    }
 }
 
 /// How long something took.

@@ -36,7 +36,9 @@ struct AnalyzeRepositoryReply {
     message: String,
     /// Id of this analysis.
     analysis_id: String,
+    /// What was looked at.
     scope: Scope,
+    /// How closely.
     depth: Depth,
     /// Address of the complete report, in pages; none if it could not be stored.
     #[serde(skip_serializing_if = "Option::is_none")]

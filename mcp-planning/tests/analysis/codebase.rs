@@ -434,7 +434,9 @@ fn a_fingerprint_changes_with_the_tree() {
 
 #[test]
 fn a_struck_deadline_is_told() {
-    let repo = eventful();
+    let repo = Repo::init();
+    repo.write("src/main.rs", "fn main() {}\n")
+        .commit("Ann", now());
     for depth in [Depth::Shallow, Depth::Medium, Depth::Deep] {
         let mut control = Control::for_depth(depth);
         control.deadline = Instant::now();

@@ -7,43 +7,43 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// A folder that goes when it is dropped; a git repository after [`Repo::init`].
-pub struct Repo {
+pub(crate) struct Repo {
     folder: TempDir,
 }
 
 impl Repo {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
         }
     }
 
-    pub fn init() -> Self {
+    pub(crate) fn init() -> Self {
         let repo = Self::new();
         repo.git(&["init", "-q", "-b", "main"]);
         repo
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn join(&self, path: &str) -> PathBuf {
+    pub(crate) fn join(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
 
-    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) -> &Self {
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) -> &Self {
         let path = self.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         self
     }
 
-    pub fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         self.git_as("Ann", 1_700_000_000, arguments)
     }
 
-    pub fn git_as(&self, author: &str, time: i64, arguments: &[&str]) -> String {
+    pub(crate) fn git_as(&self, author: &str, time: i64, arguments: &[&str]) -> String {
         let date = format!("{time} +0000");
         let output = Command::new("git")
             .arg("-C")
@@ -67,7 +67,7 @@ impl Repo {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    pub fn commit(&self, author: &str, time: i64) -> &Self {
+    pub(crate) fn commit(&self, author: &str, time: i64) -> &Self {
         self.git_as(author, time, &["add", "-A"]);
         self.git_as(
             author,

@@ -26,6 +26,7 @@ mod usage;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
+use super::tree::scan::Reading;
 use crate::analysis::tree::file_list::FileList;
 use crate::analysis::{AnalysisError, Control, Depth};
 use facts::{Declared, ManifestFacts, Reader};
@@ -50,7 +51,7 @@ pub fn dependencies(
     control: &Control,
 ) -> Result<DependencyReport, AnalysisError> {
     control.report(0.0, "listing files");
-    let listing = FileList::of(root, control)?;
+    let listing = FileList::of(root, Reading::Names, control)?;
     let mut reader = Reader::new(&listing, control);
     reader.incomplete.extend(listing.gap());
     let parsers: [Parser; 9] = [
@@ -64,17 +65,17 @@ pub fn dependencies(
         bundler::read,
         nuget::read,
     ];
-    let mut fraction = 0.2;
+    let mut fraction = 0.5;
     for read in parsers {
         control.report(fraction, "reading manifests and lock files");
         read(&mut reader)?;
-        fraction += 0.03;
+        fraction += 0.01;
     }
     reader.finish();
-    control.report(0.5, "comparing versions");
+    control.report(0.6, "comparing versions");
     let mut report = conclude(&mut reader, depth)?;
     if depth == Depth::Deep {
-        control.report(0.6, "reading imports");
+        control.report(0.65, "reading imports");
         let traced = usage::trace(&listing, &reader.manifests, control)?;
         report.usage = traced.usage.into();
         report.unused = traced.unused.into();

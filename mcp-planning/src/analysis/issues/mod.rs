@@ -15,6 +15,7 @@ mod todos;
 mod words;
 
 use crate::analysis::tree::file_list::FileList;
+use crate::analysis::tree::scan::Reading;
 use crate::analysis::{AnalysisError, Control, Depth, Incomplete};
 
 use super::report::issues::{IssueReport, SourceKind};
@@ -72,10 +73,10 @@ fn search_files(
     depth: Depth,
     control: &Control,
 ) -> Result<(), AnalysisError> {
-    control.report(0.2, "listing files");
-    let listing = FileList::of(&input.root, control)?;
+    control.report(0.2, "reading files");
+    let listing = FileList::of(&input.root, Reading::Markers, control)?;
     report.incomplete.extend(listing.gap());
-    control.report(0.3, "searching remarks in the code");
+    control.report(0.5, "searching remarks in the code");
     let todos = todos::find(&listing, input, control)?;
     report.todos = todos.uncovered.into();
     report.covered_todos = todos.covered;

@@ -3,47 +3,28 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use regex::Regex;
 
 use super::input::IssuesInput;
 use super::words::{Rarity, words};
-use crate::analysis::paths::name_of;
 use crate::analysis::report::issues::UncoveredTodo;
 use crate::analysis::text::harmless;
 use crate::analysis::tree::file_list::FileList;
-use crate::analysis::workers::in_parallel;
 use crate::analysis::{AnalysisError, Control};
-
-/// Larger files are generated or data.
-const FILE_LIMIT: u64 = 1 << 20;
 
 /// Remarks kept; a repository with more has no use for a list.
 const MOST: usize = 20_000;
 
-/// Remarks taken from one file.
-const MOST_IN_FILE: usize = 200;
-
 /// Share of a remark's weight that an issue must have to cover it.
 const COVERING_SHARE: f32 = 0.5;
 
-/// A remark in a comment: a marker of a comment somewhere before it on the line.
-static REMARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?m)(?://|#|/\*|^[ \t]*\*|--|<!--|;|%)[^\n]{0,200}?\b(TODO|FIXME|HACK|XXX)\b([^\n]{0,400})").ok()
-});
-
-static NUMBER: LazyLock<Option<regex::Regex>> =
-    LazyLock::new(|| regex::Regex::new(r"(?:#|issues/|\bGH-|\bissue )(\d{1,9})\b").ok());
-
-/// Endings of files that hold prose or data, not code.
-const NOT_CODE: [&str; 16] = [
-    "csv", "diff", "json", "lock", "log", "map", "md", "patch", "po", "rst", "snap", "sum", "svg",
-    "tsv", "txt", "xml",
-];
+static NUMBER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:#|issues/|\bGH-|\bissue )(\d{1,9})\b").ok());
 
 struct Todo {
     path: String,
     line: u32,
-    word: String,
+    word: &'static str,
     text: String,
 }
 
@@ -60,7 +41,7 @@ pub(super) fn find(
     input: &IssuesInput,
     control: &Control,
 ) -> Result<Found, AnalysisError> {
-    let (todos, mut complete) = scan(listing, control)?;
+    let (todos, mut complete) = remarks(listing);
     let known = Known::of(input);
     let mut found = Found {
         uncovered: Vec::new(),
@@ -78,7 +59,7 @@ pub(super) fn find(
             Coverage::Open { names_issue } => found.uncovered.push(UncoveredTodo {
                 path: todo.path,
                 line: todo.line,
-                word: todo.word,
+                word: todo.word.to_owned(),
                 text: todo.text,
                 names_issue,
             }),
@@ -102,64 +83,28 @@ pub(super) fn find(
     Ok(found)
 }
 
-fn scan(listing: &FileList, control: &Control) -> Result<(Vec<Todo>, bool), AnalysisError> {
-    let files: Vec<&String> = listing.files.iter().filter(|path| is_code(path)).collect();
-    let (found, mut complete) = in_parallel(&files, control, |path| {
-        let bytes = listing.bytes(path, FILE_LIMIT).unwrap_or_default();
-        todos_in(path, &bytes)
+/// Takes the remarks out of the files; the flag tells whether these are all.
+fn remarks(listing: &FileList) -> (Vec<Todo>, bool) {
+    let mut all = listing.entries().iter().flat_map(|file| {
+        file.markers.iter().map(|marker| {
+            let word = marker.kind.word();
+            let after = marker
+                .text
+                .split_once(word)
+                .map_or("", |(_, after)| after)
+                .trim_start_matches([':', ' ', '-'])
+                .trim_end_matches("*/")
+                .trim_end_matches("-->");
+            Todo {
+                path: file.path.clone(),
+                line: u32::try_from(marker.line).unwrap_or(u32::MAX),
+                word,
+                text: harmless(after, 200),
+            }
+        })
     });
-    control.check()?;
-    let mut todos: Vec<Todo> = found.into_iter().flatten().collect();
-    if todos.len() > MOST {
-        todos.truncate(MOST);
-        complete = false;
-    }
-    Ok((todos, complete))
-}
-
-fn is_code(path: &str) -> bool {
-    let ending = name_of(path)
-        .rsplit_once('.')
-        .map_or("", |(_, ending)| ending);
-    let minified = path.ends_with(".min.js") || path.ends_with(".min.css");
-    NOT_CODE.binary_search(&ending).is_err()
-        && !minified
-        && !path.split('/').any(|part| part == "vendor")
-}
-
-fn todos_in(path: &str, bytes: &[u8]) -> Vec<Todo> {
-    let head = &bytes[..bytes.len().min(1024)];
-    let any = ["TODO", "FIXME", "HACK", "XXX"]
-        .iter()
-        .any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some());
-    if !any || memchr::memchr(0, head).is_some() {
-        return Vec::new();
-    }
-    let mut todos = Vec::new();
-    let (mut line, mut counted) = (1, 0);
-    for found in REMARK
-        .iter()
-        .flat_map(|regex| regex.captures_iter(bytes))
-        .take(MOST_IN_FILE)
-    {
-        let (Some(word), Some(rest)) = (found.get(1), found.get(2)) else {
-            continue;
-        };
-        line += memchr::memchr_iter(b'\n', &bytes[counted..word.start()]).count();
-        counted = word.start();
-        let text = String::from_utf8_lossy(rest.as_bytes());
-        let text = text
-            .trim_start_matches([':', ' ', '-'])
-            .trim_end_matches("*/")
-            .trim_end_matches("-->");
-        todos.push(Todo {
-            path: path.to_owned(),
-            line: u32::try_from(line).unwrap_or(u32::MAX),
-            word: String::from_utf8_lossy(word.as_bytes()).into_owned(),
-            text: harmless(text, 200),
-        });
-    }
-    todos
+    let todos = all.by_ref().take(MOST).collect();
+    (todos, all.next().is_none())
 }
 
 enum Coverage {

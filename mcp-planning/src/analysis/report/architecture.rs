@@ -51,8 +51,10 @@ pub struct Identity {
     /// Description in the top manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Path of the README.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readme: Option<String>,
+    /// Licence, as the manifests name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
     /// Programming languages by number of files, the most frequent first, at most eight.
@@ -65,7 +67,9 @@ pub struct Identity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LanguageFiles {
+    /// Name of the language.
     pub language: String,
+    /// How many files.
     pub files: u64,
 }
 
@@ -91,13 +95,18 @@ pub enum Ecosystem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Package {
+    /// Its name.
     pub name: String,
+    /// The package manager.
     pub ecosystem: Ecosystem,
     /// Its folder, `.` for the top.
     pub path: String,
+    /// Path of the manifest.
     pub manifest: String,
+    /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// What the manifest says about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether a workspace names it as a member.
@@ -126,8 +135,11 @@ pub enum EntryKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryPoint {
+    /// Its name.
     pub name: String,
+    /// What kind of start it is.
     pub kind: EntryKind,
+    /// Path from the top of the repository.
     pub path: String,
     /// How it is known: a manifest, a convention or the code.
     pub basis: String,
@@ -151,7 +163,9 @@ pub enum CommandPurpose {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundCommand {
+    /// What it is for.
     pub purpose: CommandPurpose,
+    /// The command as found.
     pub command: String,
     /// Where it is stated, such as `package.json` or `.github/workflows/ci.yml`.
     pub source: String,
@@ -186,9 +200,13 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FolderRole {
+    /// Path from the top of the repository.
     pub folder: String,
+    /// What the folder is for.
     pub role: Role,
+    /// How many files.
     pub files: u64,
+    /// The language with most files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub main_language: Option<String>,
 }
@@ -227,12 +245,15 @@ pub struct ModuleGraph {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Module {
+    /// Its name.
     pub name: String,
+    /// How many files.
     pub files: u64,
     /// How many modules import this one.
     pub imported_by: u64,
     /// How many modules this one imports.
     pub imports: u64,
+    /// Its layer, counted from the bottom: 0 depends on nothing here.
     pub layer: u64,
 }
 
@@ -240,7 +261,9 @@ pub struct Module {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModuleEdge {
+    /// The module that imports.
     pub from: String,
+    /// The module that is imported.
     pub to: String,
     /// Number of imports between files.
     pub imports: u64,
@@ -250,6 +273,7 @@ pub struct ModuleEdge {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cycle {
+    /// How many are in it.
     pub size: u64,
     /// The members, at most thirty.
     pub members: Vec<String>,
@@ -261,7 +285,9 @@ pub struct Cycle {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Layer {
+    /// Counted from the bottom: 0 depends on nothing here.
     pub layer: u64,
+    /// Names of its modules.
     pub modules: Vec<String>,
 }
 
@@ -269,7 +295,9 @@ pub struct Layer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CentralFile {
+    /// Path from the top of the repository.
     pub path: String,
+    /// How many files import it.
     pub imported_by: u64,
 }
 
@@ -277,7 +305,9 @@ pub struct CentralFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileEdge {
+    /// The file that imports.
     pub from: String,
+    /// The file that is imported.
     pub to: String,
 }
 
@@ -285,6 +315,7 @@ pub struct FileEdge {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModuleSurface {
+    /// Name of the module.
     pub module: String,
     /// Exported items: `pub` in Rust, `export` in TypeScript and JavaScript, capitals in Go, `public` in Java,
     /// top-level names without underscore in Python, declarations in headers of C and C++.
@@ -297,7 +328,9 @@ pub struct ModuleSurface {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CoupledFiles {
+    /// One file.
     pub one: String,
+    /// The other file.
     pub other: String,
     /// Commits that changed both. Commits with more than 30 files are not looked at.
     pub together: u64,
@@ -309,7 +342,9 @@ pub struct CoupledFiles {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadingStep {
+    /// Path from the top of the repository.
     pub path: String,
+    /// Why to read it now.
     pub why: String,
 }
 

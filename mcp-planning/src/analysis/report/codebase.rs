@@ -52,9 +52,11 @@ pub struct CodebaseReport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lines {
+    /// Lines with code.
     pub code: u64,
     /// Comments; for prose such as Markdown all lines that are not blank.
     pub comment: u64,
+    /// Lines with nothing.
     pub blank: u64,
 }
 
@@ -62,7 +64,9 @@ pub struct Lines {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Size {
+    /// How many files.
     pub files: u64,
+    /// Their lines.
     pub lines: Lines,
 }
 
@@ -70,6 +74,7 @@ pub struct Size {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LanguageSize {
+    /// Name of the language.
     pub language: String,
     #[serde(flatten)]
     pub size: Size,
@@ -79,6 +84,7 @@ pub struct LanguageSize {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FolderSize {
+    /// Path from the top of the repository.
     pub folder: String,
     #[serde(flatten)]
     pub size: Size,
@@ -95,9 +101,11 @@ pub struct FolderSize {
 pub struct TestShare {
     /// Files that are tests as a whole, by their path.
     pub test_files: u64,
+    /// Files that are not tests.
     pub production_files: u64,
     /// Code lines in test files and in `#[cfg(test)]` items.
     pub test_code: u64,
+    /// Code lines that are not tests.
     pub production_code: u64,
     /// Lines of test code for each line of production code.
     pub ratio: f64,
@@ -107,9 +115,13 @@ pub struct TestShare {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileSize {
+    /// Path from the top of the repository.
     pub path: String,
+    /// Name of the language.
     pub language: String,
+    /// Code lines.
     pub code: u64,
+    /// All lines.
     pub lines: u64,
 }
 
@@ -127,8 +139,11 @@ pub struct SetApart {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
+    /// Path from the top of the repository.
     pub folder: String,
+    /// How many files.
     pub files: u64,
+    /// How many lines.
     pub lines: u64,
 }
 
@@ -156,6 +171,7 @@ pub struct Skipped {
 pub struct HistoryReport {
     /// Commits that were read; merges are among them but change nothing by themselves.
     pub commits: u64,
+    /// How many people there are.
     pub authors: u64,
     /// Date of the oldest commit that was read (author date, UTC, `YYYY-MM-DD`).
     pub first: String,
@@ -177,6 +193,7 @@ pub struct HistoryReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hotspot {
+    /// Path from the top of the repository.
     pub path: String,
     /// From 0 to 100: the square root of churn times code lines, relative to the highest in this repository.
     pub score: f64,
@@ -186,6 +203,7 @@ pub struct Hotspot {
     pub churn: u64,
     /// Code lines today.
     pub code: u64,
+    /// How many people changed it.
     pub authors: u64,
     /// Date of the last change.
     pub last_change: String,
@@ -199,7 +217,9 @@ pub struct FolderOwners {
     pub folder: String,
     /// The fewest people who together made more than half of the changed lines.
     pub bus_factor: u64,
+    /// How many people changed it.
     pub authors: u64,
+    /// Lines added and deleted.
     pub churn: u64,
     /// The people with the largest shares, at most three.
     pub owners: Vec<Owner>,
@@ -209,6 +229,7 @@ pub struct FolderOwners {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Owner {
+    /// Its name.
     pub name: String,
     /// Share of the changed lines, in percent.
     pub percent: f64,
@@ -218,9 +239,13 @@ pub struct Owner {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MarkersReport {
+    /// How many TODOs.
     pub todo: u64,
+    /// How many FIXMEs.
     pub fixme: u64,
+    /// How many HACKs.
     pub hack: u64,
+    /// How many XXXs.
     pub xxx: u64,
     /// FIXME, HACK and XXX before TODO; within each the oldest first.
     pub list: Listing<Marker>,
@@ -230,9 +255,13 @@ pub struct MarkersReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Marker {
+    /// The word.
     pub kind: MarkerKind,
+    /// Path from the top of the repository.
     pub path: String,
+    /// Line, counted from 1.
     pub line: u64,
+    /// The text as written.
     pub text: String,
     /// How old the line is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,7 +275,9 @@ pub struct Marker {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Age {
+    /// Age in days.
     pub days: u64,
+    /// What the age rests on.
     pub basis: AgeBasis,
 }
 
@@ -272,6 +303,7 @@ pub struct ComplexityReport {
     pub files: u64,
     /// How many functions are how complex (cyclomatic: 1 + branches).
     pub distribution: Vec<ComplexityBand>,
+    /// Lines of the function in the middle.
     pub median_lines: u64,
     /// The ten percent longest functions have at least so many lines.
     pub long_lines: u64,
@@ -283,10 +315,12 @@ pub struct ComplexityReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComplexityBand {
+    /// Least complexity in this band.
     pub from: u64,
     /// The last complexity of the band; none for the highest band.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
+    /// How many functions.
     pub functions: u64,
 }
 
@@ -294,11 +328,15 @@ pub struct ComplexityBand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FunctionMeasure {
+    /// Path from the top of the repository.
     pub path: String,
+    /// Line, counted from 1.
     pub line: u64,
+    /// Its name.
     pub name: String,
     /// 1 + the number of branches, loops, match or case arms beyond the first, and short-circuit operators.
     pub cyclomatic: u64,
+    /// How many lines.
     pub lines: u64,
     /// Deepest nesting of branches and loops.
     pub nesting: u64,
@@ -332,8 +370,11 @@ pub struct CodeClone {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CloneSpot {
+    /// Path from the top of the repository.
     pub path: String,
+    /// Its first line.
     pub first_line: u64,
+    /// Its last line.
     pub last_line: u64,
 }
 

@@ -6,95 +6,22 @@ use serde::{Deserialize, Serialize};
 use super::{Cut, Incomplete, Listing, Report, headline, shorten};
 use crate::analysis::Depth;
 
+pub use super::dependency_words::{
+    Confidence, Disagreement, Ecosystem, Kind, LooseReason, Origin, Role,
+};
+
 /// Items kept of a list inside an entry when a report is summarised.
 const NESTED: usize = 6;
-
-/// A family of packages with one kind of manifest.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub enum Ecosystem {
-    Cargo,
-    Npm,
-    Pypi,
-    Go,
-    Maven,
-    Gradle,
-    Composer,
-    Bundler,
-    Nuget,
-}
-
-impl Ecosystem {
-    /// Returns the name that people use.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Cargo => "Cargo",
-            Self::Npm => "npm",
-            Self::Pypi => "PyPI",
-            Self::Go => "Go",
-            Self::Maven => "Maven",
-            Self::Gradle => "Gradle",
-            Self::Composer => "Composer",
-            Self::Bundler => "Bundler",
-            Self::Nuget => "NuGet",
-        }
-    }
-}
-
-/// What a dependency is for.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub enum Kind {
-    /// Needed when the product runs.
-    Normal,
-    /// Used only behind a feature, an extra or a group.
-    Optional,
-    /// Supplied by whoever uses the package (npm peer, Maven provided).
-    Peer,
-    /// Needed to build (build scripts, plugins, build systems).
-    Build,
-    /// Needed for development and tests.
-    Dev,
-    /// Listed in the manifest for the sake of another dependency (Go).
-    Indirect,
-}
-
-/// Where a package comes from.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub enum Origin {
-    Registry,
-    /// Another package of this repository.
-    Workspace,
-    Git,
-    Path,
-    Url,
-}
-
-/// What a manifest belongs to, judged by its folder.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub enum Role {
-    Product,
-    Example,
-    /// Test data; its dependencies are not part of this report.
-    Fixture,
-}
 
 /// Counts for one ecosystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EcosystemCounts {
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// How many manifests.
     pub manifests: u32,
+    /// How many lock files.
     pub lockfiles: u32,
     /// Different packages that manifests ask for.
     pub direct: u32,
@@ -108,13 +35,19 @@ pub struct EcosystemCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
+    /// Path from the top of the repository.
     pub path: String,
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// What the manifest belongs to.
     pub role: Role,
+    /// Name of the package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+    /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// Its licence, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
     /// The lock file that decides the versions; none means that they may change any day.
@@ -128,7 +61,9 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
+    /// Path of the manifest.
     pub manifest: String,
+    /// Line, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
 }
@@ -137,7 +72,9 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Direct {
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// Its name.
     pub name: String,
     /// The version range as written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +82,9 @@ pub struct Direct {
     /// The version in the lock file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locked: Option<String>,
+    /// What it is for.
     pub kind: Kind,
+    /// Where it comes from.
     pub origin: Origin,
     /// Address or path when it does not come from a registry; never with credentials.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,6 +95,7 @@ pub struct Direct {
     /// When it applies: target, marker, extra, group, profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
+    /// Where it is declared.
     pub places: Vec<Place>,
     /// Places left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -166,14 +106,20 @@ pub struct Direct {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Locked {
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// Its name.
     pub name: String,
+    /// Its version.
     pub version: String,
+    /// Where it comes from.
     pub origin: Origin,
     /// Whether a manifest asks for it by name.
     pub direct: bool,
+    /// Its licence, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
+    /// Path of the lock file.
     pub lockfile: String,
 }
 
@@ -181,6 +127,7 @@ pub struct Locked {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DuplicateVersion {
+    /// Its version.
     pub version: String,
     /// Locked packages that ask for this version, as far as the lock file tells.
     pub required_by: Vec<String>,
@@ -193,9 +140,13 @@ pub struct DuplicateVersion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Duplicate {
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// Its name.
     pub name: String,
+    /// Path of the lock file.
     pub lockfile: String,
+    /// The versions, and who asks for them.
     pub versions: Vec<DuplicateVersion>,
     /// Versions left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -204,23 +155,13 @@ pub struct Duplicate {
     pub direct: bool,
 }
 
-/// How far two requirements are apart.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub enum Disagreement {
-    /// No version satisfies all of them.
-    Incompatible,
-    /// They name different versions; whether one suits all could not be decided.
-    Different,
-}
-
 /// One of several requirements for the same package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Requirement {
+    /// The version range as written.
     pub requirement: String,
+    /// Where it is declared.
     pub places: Vec<Place>,
     /// Places left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -231,51 +172,35 @@ pub struct Requirement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Conflict {
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// Its name.
     pub name: String,
+    /// How far the requirements are apart.
     pub disagreement: Disagreement,
+    /// What the manifests ask for.
     pub requirements: Vec<Requirement>,
     /// Requirements left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_requirements: u32,
 }
 
-/// Why a dependency may change under our feet, or cannot be had elsewhere.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub enum LooseReason {
-    /// A path that leads out of the repository.
-    PathOutsideRepository,
-    /// A git branch, not a commit or tag.
-    GitFloating,
-    /// Any version will do, and no lock file decides.
-    AnyVersion,
-    /// A lower bound only, and no lock file decides.
-    NoUpperBound,
-    /// There is a lock file, but it does not list it.
-    NotLocked,
-    /// An address of an archive.
-    Url,
-    /// A git commit or tag.
-    GitPinned,
-    /// Any version will do; the lock file decides for now.
-    AnyVersionLocked,
-    /// A path inside the repository.
-    Path,
-}
-
 /// A dependency that is not pinned to a version of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Loose {
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// Its name.
     pub name: String,
+    /// Why it is listed.
     pub reason: LooseReason,
+    /// What it is for.
     pub kind: Kind,
+    /// The version range as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
+    /// Address or path if it does not come from a registry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     #[serde(flatten)]
@@ -286,28 +211,21 @@ pub struct Loose {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LicenceGroup {
+    /// Its licence, as written.
     pub licence: String,
+    /// How many packages.
     pub packages: u32,
     /// Some of them.
     pub examples: Vec<String>,
-}
-
-/// How sure a statement is.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub enum Confidence {
-    High,
-    Medium,
-    Low,
 }
 
 /// A folder whose files use a dependency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModuleUse {
+    /// Path from the top of the repository.
     pub folder: String,
+    /// How many files.
     pub files: u32,
     /// One of the files.
     pub example: String,
@@ -317,13 +235,17 @@ pub struct ModuleUse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// Its name.
     pub name: String,
+    /// Path of the manifest.
     pub manifest: String,
     /// Files that import it.
     pub files: u32,
     /// How sure it is that those imports mean this package.
     pub confidence: Confidence,
+    /// The folders that import it.
     pub modules: Vec<ModuleUse>,
     /// Modules left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -334,9 +256,13 @@ pub struct Usage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unused {
+    /// The package manager.
     pub ecosystem: Ecosystem,
+    /// Its name.
     pub name: String,
+    /// What it is for.
     pub kind: Kind,
+    /// How sure this is.
     pub confidence: Confidence,
     /// What the judgement rests on.
     pub why: String,
@@ -350,7 +276,9 @@ pub struct Unused {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DependencyReport {
+    /// How thorough this analysis was.
     pub depth: Depth,
+    /// Counts for each package manager.
     pub ecosystems: Vec<EcosystemCounts>,
     /// Parts of the report that are missing, and why.
     #[serde(default, skip_serializing_if = "Listing::has_nothing")]
@@ -363,9 +291,11 @@ pub struct DependencyReport {
     pub unused: Listing<Unused>,
     /// Packages that a lock file holds in several versions.
     pub duplicates: Listing<Duplicate>,
+    /// What the manifests ask for.
     pub direct: Listing<Direct>,
     /// Which folders use which dependency; only at depth deep.
     pub usage: Listing<Usage>,
+    /// The manifests.
     pub manifests: Listing<Manifest>,
     /// Licences that lock files name; from depth medium on.
     pub licences: Listing<LicenceGroup>,

@@ -93,7 +93,7 @@ pub(super) fn architecture(report: &ArchitectureReport) -> String {
 
 pub(super) fn dependencies(report: &DependencyReport) -> String {
     if report.ecosystems.is_empty() {
-        return "No dependency manifests found.".to_owned();
+        return "no dependency manifests found".to_owned();
     }
     let counts: Vec<String> = report
         .ecosystems
@@ -123,7 +123,6 @@ pub(super) fn dependencies(report: &DependencyReport) -> String {
     if report.incomplete.total() > 0 {
         line.push_str("; incomplete, see the list");
     }
-    line.push('.');
     line
 }
 
@@ -151,7 +150,6 @@ pub(super) fn issues(report: &IssueReport) -> String {
     if report.incomplete.total() > 0 {
         line.push_str("; incomplete, see the list");
     }
-    line.push('.');
     line
 }
 

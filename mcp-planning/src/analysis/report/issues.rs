@@ -35,19 +35,28 @@ pub enum ItemKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
+    /// Issue or pull request.
     pub kind: ItemKind,
+    /// Its number.
     pub number: u64,
+    /// Its title.
     pub title: String,
+    /// Who made it, if known.
     pub author: String,
+    /// Its labels.
     pub labels: Vec<String>,
+    /// Days since it was opened.
     pub age_days: u32,
     /// Days since the last change.
     pub idle_days: u32,
+    /// How many comments.
     pub comments: u32,
     /// Nothing happened for 90 days (issues) or 30 days (pull requests).
     pub stale: bool,
+    /// Whether it is a draft.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub draft: bool,
+    /// Its address.
     pub url: String,
 }
 
@@ -57,9 +66,13 @@ pub struct Item {
 pub struct LabelGroup {
     /// The label; empty for items without any.
     pub label: String,
+    /// How many open issues.
     pub issues: u32,
+    /// How many open pull requests.
     pub pulls: u32,
+    /// How many of them are stale.
     pub stale: u32,
+    /// Age of the oldest in days.
     pub oldest_days: u32,
     /// Numbers of the items, the most recently changed first.
     pub numbers: Vec<u64>,
@@ -89,8 +102,11 @@ pub enum AgeBand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgeGroup {
+    /// How old they are.
     pub age: AgeBand,
+    /// How many open issues.
     pub issues: u32,
+    /// How many open pull requests.
     pub pulls: u32,
 }
 
@@ -112,10 +128,15 @@ pub enum BranchReason {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StaleBranch {
+    /// Its name.
     pub name: String,
+    /// Whether it is a branch of a remote.
     pub remote: bool,
+    /// Why it may be left over.
     pub reasons: Vec<BranchReason>,
+    /// Days since its last commit.
     pub idle_days: u32,
+    /// Who made its last commit.
     pub author: String,
     /// Whether a worktree has it checked out.
     pub checked_out: bool,
@@ -128,7 +149,9 @@ pub struct StaleBranch {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusCount {
+    /// Where the tasks are.
     pub status: TaskStatus,
+    /// How many tasks.
     pub tasks: u32,
 }
 
@@ -136,15 +159,21 @@ pub struct StatusCount {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadyTask {
+    /// Id of the task.
     pub id: String,
+    /// Its title.
     pub title: String,
+    /// How soon it should be done.
     pub priority: Priority,
+    /// Estimate in hours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_hours: Option<f64>,
+    /// The issue it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue_number: Option<u64>,
     /// Open tasks that wait for it directly.
     pub unblocks: u32,
+    /// Whether it is on the critical path.
     pub on_critical_path: bool,
 }
 
@@ -152,8 +181,11 @@ pub struct ReadyTask {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedTask {
+    /// Id of the task.
     pub id: String,
+    /// Its title.
     pub title: String,
+    /// Ids of the tasks it waits for.
     pub waiting_for: Vec<String>,
     /// Dependencies left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -171,6 +203,7 @@ pub struct CriticalPath {
     /// Tasks left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_tasks: u32,
+    /// Hours of all its tasks.
     pub hours: f64,
     /// Tasks of it without an estimate, taken as 4 hours.
     pub unestimated: u32,
@@ -180,10 +213,13 @@ pub struct CriticalPath {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UncoveredTodo {
+    /// Path from the top of the repository.
     pub path: String,
+    /// Line, counted from 1.
     pub line: u32,
     /// TODO, FIXME, HACK or XXX.
     pub word: String,
+    /// The text as written.
     pub text: String,
     /// It names this issue, which is not open.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,8 +232,11 @@ pub struct UncoveredTodo {
 pub struct LikelyDuplicate {
     /// The older one.
     pub first: u64,
+    /// The younger one.
     pub second: u64,
+    /// Title of the older one.
     pub first_title: String,
+    /// Title of the younger one.
     pub second_title: String,
     /// Cosine of the TF-IDF vectors of title and body, 0 to 1.
     pub similarity: f32,
@@ -209,6 +248,7 @@ pub struct LikelyDuplicate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilePointer {
+    /// Path from the top of the repository.
     pub path: String,
     /// Higher is surer; 10 is a path named in full.
     pub score: f32,
@@ -220,8 +260,11 @@ pub struct FilePointer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Pointer {
+    /// Its number.
     pub number: u64,
+    /// Its title.
     pub title: String,
+    /// The files, the surest first.
     pub files: Vec<FilePointer>,
 }
 
@@ -231,24 +274,33 @@ pub struct Pointer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueReport {
+    /// How thorough this analysis was.
     pub depth: Depth,
+    /// Where issues and pull requests came from.
     pub source: SourceKind,
     /// Parts of the report that are missing, and why.
     #[serde(default, skip_serializing_if = "Listing::has_nothing")]
     pub incomplete: Listing<Incomplete>,
+    /// How many open issues.
     pub issues: u32,
+    /// How many open pull requests.
     pub pulls: u32,
+    /// How many issues and pull requests are stale.
     pub stale: u32,
+    /// Issues and pull requests by age.
     pub ages: Vec<AgeGroup>,
+    /// Tasks by state.
     pub tasks: Vec<StatusCount>,
     /// Tasks to start with: nothing they depend on is open.
     pub ready: Listing<ReadyTask>,
     /// Open tasks that wait for others.
     pub blocked: Listing<BlockedTask>,
+    /// The chain of open tasks that takes longest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critical_path: Option<CriticalPath>,
     /// Tasks that wait for each other in a circle.
     pub cycles: Listing<String>,
+    /// Issues and pull requests by label.
     pub labels: Listing<LabelGroup>,
     /// Open pull requests and issues, the most recently changed first.
     pub items: Listing<Item>,

@@ -4,6 +4,7 @@ pub mod architecture;
 mod budget;
 pub mod codebase;
 pub mod dependencies;
+mod dependency_words;
 mod headline;
 pub mod issues;
 

@@ -1,5 +1,7 @@
 //! Tells generated, vendored and test files from the code that people of this repository write.
 
+use std::sync::LazyLock;
+
 use memchr::{memchr, memmem};
 
 use crate::analysis::paths::name_of;
@@ -133,6 +135,9 @@ fn ends_with_ignoring_case(name: &str, suffix: &str) -> bool {
         && name.as_bytes()[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix.as_bytes())
 }
 
+static HINTS: LazyLock<[memmem::Finder<'static>; 4]> =
+    LazyLock::new(|| ["enerated", "GENERATED", "EDIT", "not edit"].map(memmem::Finder::new));
+
 /// Judges by the beginning of the text and the length of its lines.
 pub(crate) fn is_generated_text(language: &str, bytes: &[u8], lines: u64) -> bool {
     let is_web = matches!(language, "JavaScript" | "CSS" | "TypeScript");
@@ -140,12 +145,8 @@ pub(crate) fn is_generated_text(language: &str, bytes: &[u8], lines: u64) -> boo
         return true;
     }
     let head = &bytes[..bytes.len().min(HEAD)];
-    // Every mark holds an `e`-word of this kind; most files are told apart without trying all of them.
-    if memmem::find(head, b"enerated").is_none()
-        && memmem::find(head, b"GENERATED").is_none()
-        && memmem::find(head, b"EDIT").is_none()
-        && memmem::find(head, b"not edit").is_none()
-    {
+    // Every mark holds one of these; most files are told apart without trying all of them.
+    if HINTS.iter().all(|hint| hint.find(head).is_none()) {
         return false;
     }
     let mut start = 0;

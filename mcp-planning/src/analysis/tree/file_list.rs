@@ -53,8 +53,12 @@ pub(crate) enum ReadError {
 
 impl FileList {
     /// Lists the files under `root` that git does not ignore and no package manager put there.
-    pub(crate) fn of(root: &Path, control: &Control) -> Result<Self, AnalysisError> {
-        let tree = scan::scan(root, Reading::Names, control, (0.0, 0.2))?;
+    pub(crate) fn of(
+        root: &Path,
+        reading: Reading,
+        control: &Control,
+    ) -> Result<Self, AnalysisError> {
+        let tree = scan::scan(root, reading, control, (0.2, 0.5))?;
         let mut entries = tree.files;
         entries.retain(|file| !is_installed(&file.path));
         let files: Vec<String> = entries.iter().map(|file| file.path.clone()).collect();
@@ -78,6 +82,11 @@ impl FileList {
     pub(crate) fn gap(&self) -> Option<Incomplete> {
         self.cut
             .then(|| Incomplete::out_of_time("the list of files"))
+    }
+
+    /// Returns the files with what was read of them.
+    pub(crate) fn entries(&self) -> &[TreeFile] {
+        &self.entries
     }
 
     /// Returns the paths of the files with this name.

@@ -51,6 +51,18 @@ pub(crate) struct FoundMarker {
 
 struct Comments(Vec<(usize, usize)>);
 
+impl MarkerKind {
+    /// Returns the word as it stands in the code.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Fixme => "FIXME",
+            Self::Hack => "HACK",
+            Self::Xxx => "XXX",
+            Self::Todo => "TODO",
+        }
+    }
+}
+
 impl Listener for Comments {
     fn comment(&mut self, start: usize, end: usize) {
         self.0.push((start, end));
@@ -107,11 +119,15 @@ pub(crate) fn find(bytes: &[u8], grammar: &Grammar) -> Vec<FoundMarker> {
     found
 }
 
-/// Tells a word from a part of one: `TODO(x)` and `TODO:` count, `TODOS` and `MY_TODO` don't.
+/// Tells a mark from a part of a word and from a mention: `TODO(x)` and `TODO:` count, `TODOS`, `MY_TODO` and a
+/// word in quotes or in a list of such words don't.
 fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'-';
     let before = start.checked_sub(1).and_then(|at| bytes.get(at));
-    !before.is_some_and(is_word)
+    let is_quote = |byte: &u8| matches!(byte, b'`' | b'"' | b'\'');
+    let is_mention = |byte: &u8| is_quote(byte) || matches!(byte, b',' | b'/' | b'|');
+    !before.is_some_and(|byte| is_word(byte) || is_quote(byte))
+        && !bytes.get(end).is_some_and(is_mention)
         && !bytes
             .get(end)
             .is_some_and(|byte| is_word(byte) && *byte != b'-')
@@ -124,7 +140,7 @@ mod tests {
 
     #[test]
     fn only_words_in_comments_count() {
-        let text = "let TODO = 1; // TODO(ann): fix\nlet s = \"FIXME\";\n/* a\n * HACK around\n */\n// TODOS XXXX\n";
+        let text = "let TODO = 1; // TODO(ann): fix\nlet s = \"FIXME\";\n/* a\n * HACK around\n */\n// TODOS XXXX\n// TODO, `HACK`\n";
         let found = find(text.as_bytes(), named("Rust").unwrap().grammar());
         let seen: Vec<_> = found
             .iter()

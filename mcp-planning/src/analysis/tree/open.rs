@@ -1,11 +1,13 @@
 //! Opening files of a tree that may change under our eyes.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 /// Appends the content of a regular file of at most `limit` bytes; returns its size, whether it was read or not.
 pub(crate) fn read(path: &Path, limit: u64, content: &mut Vec<u8>) -> io::Result<u64> {
@@ -21,9 +23,16 @@ pub(crate) fn read(path: &Path, limit: u64, content: &mut Vec<u8>) -> io::Result
     }
     let size = metadata.len();
     if size <= limit {
-        content.reserve(usize::try_from(size).unwrap_or(0) + 1);
-        // The bound holds even when the file grows while it is read.
-        file.take(limit).read_to_end(content)?;
+        let end = content.len() + usize::try_from(size).unwrap_or(0);
+        content.reserve(end - content.len());
+        // What it grows by meanwhile is not waited for.
+        while content.len() < end {
+            match rustix::io::read(&file, spare_capacity(content)) {
+                Ok(0) => break,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
     Ok(size)
 }

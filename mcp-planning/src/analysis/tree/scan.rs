@@ -33,6 +33,7 @@ pub(crate) enum Reading {
     Names,
     Lines,
     LinesAndMarkers,
+    Markers,
     /// Imports and exported items.
     Sources,
 }
@@ -303,9 +304,10 @@ impl Visitor<'_> {
                 file.content = Content::Text(language);
                 imports::understands(language)
             }
-            (Guess::Known(_) | Guess::AskFirstLine, Reading::Lines | Reading::LinesAndMarkers) => {
-                true
-            }
+            (
+                Guess::Known(_) | Guess::AskFirstLine,
+                Reading::Lines | Reading::LinesAndMarkers | Reading::Markers,
+            ) => true,
             (Guess::AskFirstLine, Reading::Names | Reading::Sources) | (Guess::Unknown, _) => false,
         };
         if wanted {
@@ -348,6 +350,13 @@ fn inspect(bytes: &[u8], language: LanguageId, reading: Reading, file: &mut Tree
     let grammar = language.grammar();
     match reading {
         Reading::Names => {}
+        Reading::Markers => {
+            if file.origin == Origin::Own
+                && !classify::is_generated_text(language.name(), bytes, u64::MAX)
+            {
+                file.markers = markers::find(bytes, grammar);
+            }
+        }
         Reading::Sources => {
             if file.origin == Origin::Own
                 && !classify::is_generated_text(language.name(), bytes, u64::MAX)

@@ -60,7 +60,7 @@ fn the_schema_describes_what_is_sent() {
     let schema = serde_json::to_value(schemars::schema_for!(DependencyReport)).unwrap();
     assert!(schema["properties"]["vendoredManifests"]["description"].is_string());
     let report = Repository::with(&[]).report(Depth::Shallow);
-    assert_eq!(report.headline(), "No dependency manifests found.");
+    assert_eq!(report.headline(), "no dependency manifests found");
     let sent = serde_json::to_value(&report).unwrap();
     assert_eq!(
         serde_json::from_value::<DependencyReport>(sent).unwrap(),
