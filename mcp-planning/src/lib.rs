@@ -1,5 +1,9 @@
 //! What the planning agent's MCP server offers.
 
+pub mod analysis;
+mod archive;
+mod job;
+mod open_work;
 mod resources;
 mod server;
 mod tools;

@@ -1,10 +1,12 @@
 //! What a planning agent may read.
 
 use serde_json::{Value, json};
-use shared::error::Error;
+use shared::error::{Code, Error};
 use shared::mcp::resources::instance;
 use shared::mcp::{Call, Resource, ResourceQuery};
 use shared::workflow::Context;
+
+use crate::archive::Archive;
 
 /// Tasks on one page: with the longest titles still far below what a client cuts off.
 const PAGE: u64 = 50;
@@ -28,6 +30,13 @@ pub(crate) fn all() -> Vec<Resource> {
             task,
         )
         .with_template("codex://tasks/{id}"),
+        Resource::new(
+            "codex://analysis/",
+            "analysis",
+            "A complete report of analyze_repository, in pages whose texts add up to one JSON document; `next` is the address of the page that follows",
+            analysis,
+        )
+        .with_template("codex://analysis/{id}{?offset}"),
     ]
 }
 
@@ -65,4 +74,27 @@ async fn task(call: Call, query: ResourceQuery) -> Result<Value, Error> {
         .read(move |r| r.task(&repository, &id))
         .await?;
     Ok(json!(task))
+}
+
+async fn analysis(call: Call, query: ResourceQuery) -> Result<Value, Error> {
+    let context = call.context().await?;
+    let archive = Archive::in_state(context.state_dir());
+    let id = query.rest;
+    let Some(page) = archive.page(&id, query.offset) else {
+        return Err(Error::new(
+            Code::AnalysisNotFound,
+            format!(
+                "there is no analysis `{id}` with an offset of {}",
+                query.offset
+            ),
+        )
+        .hint("Call analyze_repository again; only the newest reports are kept."));
+    };
+    Ok(json!({
+        "analysisId": id,
+        "offset": query.offset,
+        "total": page.total,
+        "next": page.next.map(|offset| format!("codex://analysis/{id}?offset={offset}")),
+        "text": page.text,
+    }))
 }

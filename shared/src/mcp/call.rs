@@ -1,6 +1,6 @@
 //! One tool call, from arrival to an answer that always comes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use rmcp::RoleServer;
@@ -64,7 +64,7 @@ pub(super) async fn run_tool(
     };
     let arguments = request.arguments.unwrap_or_default();
     let cancel = kit.shutdown.child_token();
-    let run = Arc::new(Run::new(cancel.clone(), progress(&context)));
+    let run = Arc::new(Run::with_progress(cancel.clone(), progress(&context)));
     let call = Call::new(Arc::clone(kit), Arc::clone(&run));
 
     let started = Instant::now();
@@ -78,7 +78,7 @@ pub(super) async fn run_tool(
         duration,
     };
     record(kit, outcome).await;
-    reply::answer(answered)
+    reply::answer(answered, tool.data_as_text)
 }
 
 /// Runs the function as a task of its own, so that a panic is caught and a cancelled call can undo.
@@ -111,19 +111,57 @@ async fn run_to_end(
 }
 
 /// Returns a function that tells the client about each step, if it asked to be told.
-fn progress(context: &RequestContext<RoleServer>) -> impl Fn(&str) + Send + Sync + use<> {
+fn progress(
+    context: &RequestContext<RoleServer>,
+) -> impl Fn(&str, Option<f64>) + Send + Sync + use<> {
     let token = context.meta.get_progress_token();
     let peer = context.peer.clone();
-    let count = std::sync::atomic::AtomicU32::new(0);
-    move |step: &str| {
+    // Blocking threads report too, and they have no runtime of their own.
+    let runtime = tokio::runtime::Handle::current();
+    let highest = Mutex::new(None);
+    move |step: &str, fraction: Option<f64>| {
         let Some(token) = token.clone() else { return };
-        let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        let Some(value) = next_value(&highest, fraction) else {
+            return;
+        };
         let peer = peer.clone();
-        let mut notification = ProgressNotificationParam::new(token, f64::from(number));
+        let mut notification = ProgressNotificationParam::new(token, value);
+        notification.total = fraction.map(|_| 100.0);
         notification.message = Some(step.to_owned());
-        tokio::spawn(async move {
+        runtime.spawn(async move {
             // A client that has gone needs no progress.
             let _ = peer.notify_progress(notification).await;
         });
+    }
+}
+
+/// Returns the percentage, or the number of the step; nothing if it would not grow, as it must.
+fn next_value(highest: &Mutex<Option<f64>>, fraction: Option<f64>) -> Option<f64> {
+    let mut highest = highest.lock().unwrap_or_else(PoisonError::into_inner);
+    let value = match fraction {
+        Some(fraction) => (fraction.clamp(0.0, 1.0) * 100.0).floor(),
+        None => highest.unwrap_or(0.0) + 1.0,
+    };
+    if highest.is_some_and(|highest| value <= highest) {
+        return None;
+    }
+    *highest = Some(value);
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_only_grows() {
+        let highest = Mutex::new(None);
+        let told = |fraction| next_value(&highest, fraction);
+        assert_eq!(told(Some(0.0)), Some(0.0));
+        assert_eq!(told(Some(0.004)), None);
+        assert_eq!(told(Some(0.5)), Some(50.0));
+        assert_eq!(told(Some(0.2)), None);
+        assert_eq!(told(None), Some(51.0));
+        assert_eq!(told(Some(7.0)), Some(100.0));
     }
 }

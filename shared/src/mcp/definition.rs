@@ -42,8 +42,8 @@ impl Definition {
 /// What a tool does to the world, for the client's own caution.
 #[derive(Debug, Clone, Copy)]
 pub enum Effects {
-    /// Looks and changes nothing.
-    ReadOnly,
+    /// Looks and changes nothing; may look on the network too.
+    ReadOnlyOpenWorld,
     /// Changes things here; calling again does more.
     Local,
     /// May change things on the network; calling again finds what the first call made.
@@ -57,7 +57,7 @@ pub enum Effects {
 impl Effects {
     fn annotations(self, title: &str) -> ToolAnnotations {
         let (read_only, idempotent, open_world) = match self {
-            Self::ReadOnly => (true, true, false),
+            Self::ReadOnlyOpenWorld => (true, true, true),
             Self::Local => (false, false, false),
             Self::LocalIdempotent => (false, true, false),
             Self::OpenWorld => (false, false, true),
@@ -76,6 +76,7 @@ impl Effects {
 #[derive(Clone)]
 pub struct Tool {
     pub(super) description: ToolDescription,
+    pub(super) data_as_text: bool,
     pub(super) handler: ToolHandler,
 }
 
@@ -121,8 +122,16 @@ impl Tool {
         };
         Self {
             description,
+            data_as_text: false,
             handler: Arc::new(handler),
         }
+    }
+
+    /// Gives the data also as text, because it is more than the message can say.
+    #[must_use]
+    pub fn with_data_as_text(mut self) -> Self {
+        self.data_as_text = true;
+        self
     }
 
     /// Returns the description as clients get it.

@@ -6,15 +6,24 @@ use serde_json::{Value, json};
 use crate::error::{Code, Error};
 
 /// Answers with structured content and readable text; what the agent can't fix is a protocol error.
-pub(super) fn answer(result: Result<Value, Error>) -> Result<CallToolResult, ErrorData> {
+///
+/// With `data_as_text` the text has the data below the message, for clients that show agents only text.
+pub(super) fn answer(
+    result: Result<Value, Error>,
+    data_as_text: bool,
+) -> Result<CallToolResult, ErrorData> {
     match result {
         Ok(value) => {
             let text = match value.get("message").and_then(Value::as_str) {
                 Some(message) => message.to_owned(),
                 None => value.to_string(),
             };
+            let mut content = vec![ContentBlock::text(text)];
+            if data_as_text {
+                content.push(ContentBlock::text(value.to_string()));
+            }
             let mut result = CallToolResult::structured(value);
-            result.content = vec![ContentBlock::text(text)];
+            result.content = content;
             Ok(result)
         }
         Err(error) if error.code == Code::Internal => Err(protocol_error(&error)),

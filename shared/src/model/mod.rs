@@ -11,6 +11,7 @@ pub mod secret;
 pub mod status;
 pub mod task;
 pub mod text;
+pub mod timestamp;
 
 pub use closed_enum::UnknownVariant;
 pub use event::{EventSource, StatusChange};
@@ -22,3 +23,4 @@ pub use review::{Finding, Review, Severity, Verdict};
 pub use secret::Secret;
 pub use status::{IllegalTransition, Status, StatusEvent};
 pub use task::{Priority, Task, TaskStatus};
+pub use timestamp::seconds_since_1970;

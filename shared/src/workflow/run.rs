@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Code, Error};
 use crate::model::StatusChange;
 
-type Report = Box<dyn Fn(&str) + Send + Sync>;
+type Report = Box<dyn Fn(&str, Option<f64>) + Send + Sync>;
 
 /// Carries cancellation in, and progress and status changes out.
 pub struct Run {
@@ -29,6 +29,14 @@ impl fmt::Debug for Run {
 impl Run {
     /// Makes a run; `report` is told each step as it begins.
     pub fn new(cancel: CancellationToken, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self::with_progress(cancel, move |what, _| report(what))
+    }
+
+    /// Makes a run; `report` is told each step, and the share of the work that is done where that is known.
+    pub fn with_progress(
+        cancel: CancellationToken,
+        report: impl Fn(&str, Option<f64>) + Send + Sync + 'static,
+    ) -> Self {
         Self {
             cancel,
             report: Box::new(report),
@@ -46,8 +54,13 @@ impl Run {
         if self.cancel.is_cancelled() {
             return Err(Self::cancelled_error());
         }
-        (self.report)(what);
+        (self.report)(what, None);
         Ok(())
+    }
+
+    /// Says how much of the work is done, from 0 to 1, and what comes next. Any thread may say so.
+    pub fn progress(&self, fraction: f64, what: &str) {
+        (self.report)(what, Some(fraction));
     }
 
     pub fn cancel_token(&self) -> &CancellationToken {

@@ -6,6 +6,7 @@
 )]
 
 mod adoption;
+mod analysis;
 mod audit;
 mod bad_database;
 mod bad_input;

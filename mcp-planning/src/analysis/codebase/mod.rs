@@ -1,0 +1,139 @@
+//! What the code is made of and where its risks are.
+
+mod complexity;
+mod duplication;
+mod function_rules;
+mod markers;
+mod sizes;
+
+use std::path::Path;
+use std::sync::mpsc::Receiver;
+
+use super::git::{self, GitFailure};
+use super::history::{self, History, LinesByPath, churn};
+use super::report::Incomplete;
+use super::report::codebase::CodebaseReport;
+use super::tree::scan::{self, Reading};
+use super::{AnalysisError, Control, Depth};
+
+/// Share of the time that the history may take; the rest is for what comes after it.
+const HISTORY_SHARE: f64 = 0.6;
+
+/// Analyses the code below a directory.
+///
+/// What can't be found out (no git, time up) is listed as incomplete; only a root that can't be read and
+/// cancellation are errors.
+pub fn codebase(
+    root: &Path,
+    depth: Depth,
+    control: &Control,
+) -> Result<CodebaseReport, AnalysisError> {
+    control.report(0.0, "reading files");
+    let mut incomplete = Vec::new();
+    let reading = if depth == Depth::Shallow {
+        Reading::Lines
+    } else {
+        Reading::LinesAndMarkers
+    };
+    let until = match depth {
+        Depth::Shallow => 0.95,
+        Depth::Medium => 0.6,
+        Depth::Deep => 0.3,
+    };
+    let (tell, known) = std::sync::mpsc::channel();
+    let (tree, history) = std::thread::scope(|scope| {
+        let history = (depth > Depth::Shallow).then(|| {
+            let control = control.with_share(HISTORY_SHARE);
+            scope.spawn(move || history_of(root, Some(known), &control))
+        });
+        let tree = scan::scan(root, reading, control, (0.0, until));
+        if let (Ok(tree), true) = (&tree, history.is_some()) {
+            // A history that ended early listens no more.
+            let _ = tell.send(tree.line_counts());
+        }
+        drop(tell);
+        let history = history.map(|thread| {
+            control.report(until, "reading the history");
+            thread.join().unwrap_or(Err(GitFailure::Unexpected))
+        });
+        (tree, history)
+    });
+    let tree = tree?;
+    control.check()?;
+    if tree.cut {
+        incomplete.push(Incomplete::new(
+            "files",
+            "the time was up before all files were read",
+        ));
+    }
+    let mut report = sizes::report(&tree, depth);
+    control.check()?;
+    let history = history.and_then(|history| usable(history, &mut incomplete));
+    if depth > Depth::Shallow {
+        control.report(until + 0.1, "finding hotspots and open work");
+        let churns = history.as_ref().map(churn::by_path);
+        report.history = history
+            .as_ref()
+            .zip(churns.as_ref())
+            .map(|(history, churns)| churn::report(history, churns, &tree));
+        control.check()?;
+        let past = history.as_ref().zip(churns.as_deref());
+        report.markers = Some(markers::report(
+            root,
+            &tree,
+            past,
+            depth,
+            control,
+            &mut incomplete,
+        ));
+        control.check()?;
+    }
+    if depth == Depth::Deep {
+        control.report(0.5, "measuring functions");
+        report.complexity = Some(complexity::report(
+            root,
+            &tree,
+            &control.with_share(0.7),
+            &mut incomplete,
+        ));
+        control.check()?;
+        control.report(0.85, "comparing code");
+        report.duplication = Some(duplication::report(root, &tree, control, &mut incomplete));
+    }
+    control.check()?;
+    report.incomplete = incomplete.into();
+    control.report(1.0, "done");
+    Ok(report)
+}
+
+/// Reads the history; an empty repository has an empty one.
+pub(super) fn history_of(
+    root: &Path,
+    known: Option<Receiver<LinesByPath>>,
+    control: &Control,
+) -> Result<History, GitFailure> {
+    git::output(root, &["rev-parse", "--git-dir"], control)?;
+    if git::output(root, &["rev-parse", "--verify", "--quiet", "HEAD"], control).is_err() {
+        return Ok(History::default());
+    }
+    history::read(root, known, control)
+}
+
+/// Returns the history if there is one; what is missing goes to the list.
+pub(super) fn usable(
+    history: Result<History, GitFailure>,
+    incomplete: &mut Vec<Incomplete>,
+) -> Option<History> {
+    match history {
+        Ok(history) => {
+            if let Some(why) = &history.cut {
+                incomplete.push(Incomplete::new("history", why.clone()));
+            }
+            Some(history)
+        }
+        Err(failure) => {
+            incomplete.push(Incomplete::new("history", failure.to_string()));
+            None
+        }
+    }
+}

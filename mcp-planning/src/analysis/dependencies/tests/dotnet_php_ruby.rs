@@ -1,0 +1,101 @@
+use super::*;
+
+#[test]
+fn composer() {
+    let manifest = "{\n \"name\": \"a/b\",\n \"license\": [\"MIT\", \"GPL-3.0\"],\n \"require\": {\n  \"php\": \">=8.1\",\n  \"monolog/monolog\": \"^3.0\"\n },\n \"require-dev\": { \"phpunit/phpunit\": \"dev-main\" }\n}";
+    let lock = r#"{"packages":[{"name":"monolog/monolog","version":"3.5.0","license":["MIT"],"require":{"psr/log":"^3"}},{"name":"psr/log","version":"3.0.0","license":["MIT"]}],"packages-dev":[]}"#;
+    let report = Repository::with(&[("composer.json", manifest), ("composer.lock", lock)])
+        .report(Depth::Medium);
+    assert_eq!(
+        line(&report, "monolog/monolog"),
+        "monolog/monolog ^3.0 -> 3.5.0 Normal Registry composer.json:6"
+    );
+    assert_eq!(direct(&report, "phpunit/phpunit").kind, Kind::Dev);
+    assert!(report.direct.iter().all(|each| each.name != "php"));
+    assert_eq!(
+        report.manifests[0].licence.as_deref(),
+        Some("MIT OR GPL-3.0")
+    );
+    assert_eq!(
+        (
+            report.licences[0].licence.as_str(),
+            report.licences[0].packages
+        ),
+        ("MIT", 2)
+    );
+}
+
+#[test]
+fn bundler() {
+    let gemfile = "source 'https://rubygems.org'\ngem 'rails', '~> 7.1', '>= 7.1.2'\ngem \"puma\"\ngroup :development, :test do\n  gem 'rspec' # comment\nend\ngem 'fork', github: 'me/fork', branch: 'main'\ngem 'inner', path: './inner', require: false\ngem 'single', group: :test\n";
+    let lock = "GIT\n  remote: https://github.com/me/fork\n  specs:\n    fork (0.1.0)\n\nGEM\n  remote: https://rubygems.org/\n  specs:\n    nokogiri (1.16.0-arm64-darwin)\n    nokogiri (1.16.0-x86_64-linux)\n    rails (7.1.3)\n      nokogiri (>= 1.0)\n\nPLATFORMS\n  ruby\n\nDEPENDENCIES\n  rails (~> 7.1)\n";
+    let report = Repository::with(&[
+        ("Gemfile", gemfile),
+        ("Gemfile.lock", lock),
+        ("inner/inner.gemspec", "Gem::Specification.new do |s|\n  s.name = 'inner'\n  s.license = 'MIT'\n  s.add_development_dependency 'rake', '~> 13'\nend\n"),
+    ])
+    .report(Depth::Medium);
+    assert_eq!(
+        line(&report, "rails"),
+        "rails ~> 7.1, >= 7.1.2 -> 7.1.3 Normal Registry Gemfile:2"
+    );
+    assert_eq!(
+        line(&report, "rspec"),
+        "rspec - -> - Dev Registry Gemfile:5"
+    );
+    assert_eq!(direct(&report, "single").kind, Kind::Dev);
+    assert_eq!(
+        line(&report, "rake"),
+        "rake ~> 13 -> - Dev Registry inner/inner.gemspec:4"
+    );
+    assert_eq!(reason(&report, "fork"), Some(LooseReason::GitFloating));
+    assert_eq!(direct(&report, "inner").location.as_deref(), Some("inner"));
+    assert_eq!(
+        report.duplicates.len(),
+        0,
+        "platforms are no versions: {:?}",
+        report.duplicates
+    );
+    assert_eq!(report.locked.len(), 3);
+}
+
+#[test]
+fn nuget() {
+    let project = "<Project Sdk=\"Microsoft.NET.Sdk\">\n<PropertyGroup><V>3.1</V></PropertyGroup>\n<ItemGroup>\n<PackageReference Include=\"Serilog\" Version=\"$(V)\" />\n<PackageReference Include=\"Central\" />\n<PackageReference Include=\"Analyzer\"><Version>1.0</Version><PrivateAssets>all</PrivateAssets></PackageReference>\n<ProjectReference Include=\"..\\Other\\Other.csproj\" />\n</ItemGroup></Project>";
+    let central = "<Project><ItemGroup><PackageVersion Include=\"Central\" Version=\"9.9\" /></ItemGroup></Project>";
+    let lock = r#"{"version":1,"dependencies":{"net8.0":{"Serilog":{"type":"Direct","resolved":"3.1.0"}},"net6.0":{"Serilog":{"type":"Direct","resolved":"3.1.0"}}}}"#;
+    let report = Repository::with(&[
+        ("App/App.csproj", project),
+        ("Directory.Packages.props", central),
+        ("App/packages.lock.json", lock),
+        (
+            "Old/packages.config",
+            "<packages><package id=\"Serilog\" version=\"2.0\" /></packages>",
+        ),
+    ])
+    .report(Depth::Medium);
+    assert!(report.incomplete.is_empty(), "{:?}", report.incomplete);
+    assert!(report.direct.iter().any(|each| each.name == "Serilog"
+        && each.requirement.as_deref() == Some("3.1")
+        && each.locked.as_deref() == Some("3.1.0")));
+    assert_eq!(
+        line(&report, "Central"),
+        "Central 9.9 -> - Normal Registry App/App.csproj:5"
+    );
+    assert_eq!(
+        line(&report, "Analyzer"),
+        "Analyzer 1.0 -> - Dev Registry App/App.csproj:6"
+    );
+    assert_eq!(
+        direct(&report, "Other").location.as_deref(),
+        Some("Other/Other.csproj")
+    );
+    assert_eq!(
+        (
+            report.conflicts[0].name.as_str(),
+            report.conflicts[0].disagreement
+        ),
+        ("serilog", Disagreement::Different)
+    );
+    assert_eq!(report.locked.len(), 1);
+}

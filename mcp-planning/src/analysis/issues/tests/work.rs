@@ -1,0 +1,170 @@
+use super::*;
+
+#[test]
+fn labels_ages_and_staleness() {
+    let folder = repository();
+    let mut input = input(folder.path());
+    for (number, label, created, updated) in
+        [(1, "bug", 400, 100), (2, "bug", 5, 1), (3, "", 50, 89)]
+    {
+        let mut issue = issue(number, "t", "");
+        issue.labels = if label.is_empty() {
+            vec![]
+        } else {
+            vec![label.to_owned()]
+        };
+        issue.created_at = days_ago(created);
+        issue.updated_at = days_ago(updated);
+        input.open_issues.push(issue);
+    }
+    input.pulls.push(Pull {
+        number: 4,
+        title: "p".to_owned(),
+        body: String::new(),
+        labels: vec!["bug".to_owned()],
+        author: "ada".to_owned(),
+        created_at: days_ago(40),
+        updated_at: days_ago(30),
+        comments: 2,
+        url: String::new(),
+        branch: "x".to_owned(),
+        draft: true,
+    });
+    let report = issues(&input, Depth::Shallow, &patient()).unwrap();
+    assert_eq!((report.issues, report.pulls, report.stale), (3, 1, 2));
+    let bug = &report.labels[0];
+    assert_eq!(
+        (
+            bug.label.as_str(),
+            bug.issues,
+            bug.pulls,
+            bug.stale,
+            bug.oldest_days
+        ),
+        ("bug", 2, 1, 2, 400)
+    );
+    assert_eq!(bug.numbers, [2, 4, 1]);
+    assert_eq!(report.labels[1].label, "");
+    let ages: Vec<(AgeBand, u32, u32)> = report
+        .ages
+        .iter()
+        .map(|age| (age.age, age.issues, age.pulls))
+        .collect();
+    assert_eq!(
+        ages,
+        [
+            (AgeBand::Week, 1, 0),
+            (AgeBand::Quarter, 1, 1),
+            (AgeBand::Older, 1, 0)
+        ]
+    );
+    assert_eq!(
+        report
+            .items
+            .iter()
+            .map(|item| item.number)
+            .collect::<Vec<_>>(),
+        [2, 4, 3, 1]
+    );
+    assert!(report.incomplete.is_empty(), "{:?}", report.incomplete);
+}
+
+#[test]
+fn ready_blocked_critical_and_circular_tasks() {
+    let folder = repository();
+    let mut input = input(folder.path());
+    input.tasks = vec![
+        task("done", TaskStatus::Done, &[], Some(1.0)),
+        task("a", TaskStatus::Open, &["done"], Some(2.0)),
+        task("b", TaskStatus::Open, &["a"], None),
+        task("c", TaskStatus::Open, &["b", "a"], Some(3.0)),
+        task("d", TaskStatus::Open, &[], Some(8.0)),
+        task("e", TaskStatus::Open, &["missing"], Some(1.0)),
+        task("x", TaskStatus::Open, &["y"], Some(1.0)),
+        task("y", TaskStatus::Open, &["x"], Some(1.0)),
+    ];
+    let report = issues(&input, Depth::Shallow, &patient()).unwrap();
+    let ready: Vec<(&str, u32, bool)> = report
+        .ready
+        .iter()
+        .map(|task| (task.id.as_str(), task.unblocks, task.on_critical_path))
+        .collect();
+    assert_eq!(ready, [("a", 2, true), ("d", 0, false)]);
+    let path = report.critical_path.unwrap();
+    assert_eq!(
+        (path.tasks, path.hours, path.unestimated),
+        (vec!["a".to_owned(), "b".to_owned(), "c".to_owned()], 9.0, 1)
+    );
+    assert_eq!(*report.cycles, ["x", "y"]);
+    let hopeless: Vec<&str> = report
+        .blocked
+        .iter()
+        .filter(|task| task.hopeless)
+        .map(|task| task.id.as_str())
+        .collect();
+    assert_eq!(hopeless, ["e", "x", "y"]);
+    assert_eq!(
+        report
+            .blocked
+            .iter()
+            .find(|task| task.id == "c")
+            .unwrap()
+            .waiting_for,
+        ["b", "a"]
+    );
+    assert_eq!(
+        report
+            .tasks
+            .iter()
+            .map(|count| (count.status, count.tasks))
+            .collect::<Vec<_>>(),
+        [(TaskStatus::Open, 7), (TaskStatus::Done, 1)]
+    );
+}
+
+#[test]
+fn likely_duplicates_share_rare_words() {
+    let folder = repository();
+    let mut input = input(folder.path());
+    input.open_issues = vec![
+        issue(
+            1,
+            "Parser crashes on empty header",
+            "When the header is empty the parser crashes with index out of bounds.",
+        ),
+        issue(2, "Add dark mode", "The settings page needs a dark theme."),
+        issue(
+            3,
+            "Crash in parser with empty headers",
+            "An empty header makes the parser crash: index out of bounds.",
+        ),
+        issue(4, "Settings page is slow", "Loading takes ten seconds."),
+    ];
+    let report = issues(&input, Depth::Deep, &patient()).unwrap();
+    assert_eq!(report.duplicates.len(), 1, "{:?}", report.duplicates);
+    let found = &report.duplicates[0];
+    assert_eq!((found.first, found.second), (1, 3));
+    assert!(found.similarity >= report.duplicate_threshold && found.similarity <= 1.0);
+    assert!(
+        found.words.iter().any(|word| word == "header"),
+        "{:?}",
+        found.words
+    );
+}
+
+#[test]
+fn an_unavailable_forge_is_said() {
+    let folder = repository();
+    let mut input = input(folder.path());
+    input.source = Source::Unavailable {
+        why: "no token".to_owned(),
+    };
+    let report = issues(&input, Depth::Shallow, &patient()).unwrap();
+    assert_eq!(report.source, SourceKind::Unavailable);
+    assert_eq!(report.incomplete[0].why, "no token");
+    assert!(
+        report
+            .headline()
+            .starts_with("Issues and pull requests unavailable")
+    );
+}
