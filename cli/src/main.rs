@@ -45,7 +45,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
     match command {
         Command::Completions(args) => return commands::completions::completions(&args),
         Command::Man(args) => return commands::man::man(&args),
-        Command::DemoAgent(_) => return demo::demo_agent(),
+        Command::DemoAgent(args) => return demo::demo_agent(&args),
         Command::ExecAgent(args) => return commands::exec_agent::exec_agent(&args),
         // Answered in `main`; here only for `--help`.
         Command::Hook(_) => return Ok(()),

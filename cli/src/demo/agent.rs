@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -23,9 +24,13 @@ const SECOND_CASE: &str = include_str!("sample/second_case.sh");
 
 /// Play an agent of the demo
 #[derive(Debug, Args)]
-pub(crate) struct DemoAgentArgs {}
+pub(crate) struct DemoAgentArgs {
+    /// Milliseconds between two things it does, for people who watch
+    #[arg(long, default_value_t = 0)]
+    pace: u64,
+}
 
-pub(crate) fn demo_agent() -> Result<(), Failure> {
+pub(crate) fn demo_agent(args: &DemoAgentArgs) -> Result<(), Failure> {
     let variable = |name: &str| {
         std::env::var(name)
             .map_err(|_| broken(format!("{name} is not set; only the demo runs this")))
@@ -33,6 +38,7 @@ pub(crate) fn demo_agent() -> Result<(), Failure> {
     let role: InstanceKind = variable("CODEX_ROLE")?.parse().map_err(broken)?;
     let mut agent = Agent {
         terminal: Terminal::open()?,
+        pace: Duration::from_millis(args.pace),
         server: Client::start(Path::new(&variable("CODEX_MCP_CONFIG")?))?,
     };
     match role {
@@ -45,6 +51,7 @@ pub(crate) fn demo_agent() -> Result<(), Failure> {
 
 struct Agent {
     terminal: Terminal,
+    pace: Duration,
     server: Client,
 }
 
@@ -135,8 +142,15 @@ impl Agent {
         self.terminal.says(DIM, "Waiting for the reviewer.")
     }
 
+    /// Says what comes next, and lets people read it.
+    fn begins(&self, what: &str) -> Result<(), Error> {
+        self.terminal.says(NAME, what)?;
+        std::thread::sleep(self.pace);
+        Ok(())
+    }
+
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Error> {
-        self.terminal.says(NAME, &format!("{tool} {arguments}"))?;
+        self.begins(&format!("{tool} {arguments}"))?;
         let answer = self.server.call(tool, arguments)?;
         if let Some(message) = answer["message"].as_str() {
             self.terminal.shows(message)?;
@@ -159,8 +173,7 @@ impl Agent {
 
     /// Runs a program in the worktree; tells whether it was content, and what it printed.
     fn run(&self, program: &str, args: &[&str]) -> Result<(bool, String), Error> {
-        self.terminal
-            .says(NAME, &format!("{program} {}", args.join(" ")))?;
+        self.begins(&format!("{program} {}", args.join(" ")))?;
         let output = Command::new(program).args(args).output().map_err(broken)?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned()
             + &String::from_utf8_lossy(&output.stderr);
@@ -171,7 +184,7 @@ impl Agent {
     }
 
     fn write(&self, file: &str, text: &str) -> Result<(), Error> {
-        self.terminal.says(NAME, &format!("write {file}"))?;
+        self.begins(&format!("write {file}"))?;
         std::fs::write(file, text).map_err(broken)
     }
 

@@ -10,6 +10,8 @@ mod place;
 mod show;
 mod terminal;
 
+use std::time::Duration;
+
 use clap::Args;
 use serde::Serialize;
 use shared::error::{Code, Error};
@@ -23,9 +25,13 @@ use place::{Place, Players};
 use show::Show;
 
 use crate::failure::Failure;
+use crate::live::LiveLines;
 use crate::output::{BOLD, DIM, GOOD, Output, PLAIN, WARNING, width};
 use crate::table::{Cell, Table};
 use crate::text::harmless;
+
+/// What a person needs to read a line, where there is one who watches.
+const PAUSE: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +52,12 @@ pub(crate) struct DemoArgs {
 }
 
 pub(crate) async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
-    let place = Place::make(args.agent)?;
+    let pause = if LiveLines::are_possible(output) {
+        PAUSE
+    } else {
+        Duration::ZERO
+    };
+    let place = Place::make(args.agent, pause)?;
     let context = Context::open(place.environment(), &[]).await?;
     context.tmux.check().await.map_err(Error::from)?;
     let mut interrupt = signal(SignalKind::interrupt())

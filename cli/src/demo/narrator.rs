@@ -1,16 +1,16 @@
 //! Tells what happens, as the database's events say it.
 
 use std::fmt::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use shared::model::EventSource;
+use shared::model::{EventSource, StatusChange};
 use shared::store::EventRow;
 
-use crate::output::{BAD, DIM, NAME, WARNING, width};
+use crate::output::{BAD, BOLD, DIM, NAME, WARNING, width};
 use crate::text::{cut, first_line, harmless};
 
-/// When something that the summary tells happened.
+/// When something that the summary tells began.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
     pub(super) what: &'static str,
@@ -44,10 +44,12 @@ impl Narrator {
         if event.error_code.is_none()
             && let Some(what) = milestone(&event.name)
         {
-            self.moments.push(Moment {
-                what,
-                at: Instant::now(),
-            });
+            // An event is written when its call ends; what it set off may have happened before.
+            let took = Duration::from_secs_f64(event.duration_ms.max(0.0) / 1000.0);
+            let now = Instant::now();
+            let at = now.checked_sub(took).unwrap_or(now).max(self.began);
+            self.moments.push(Moment { what, at });
+            self.moments.sort_by_key(|moment| moment.at);
         }
         let who = event
             .instance_id
@@ -58,28 +60,28 @@ impl Narrator {
             EventSource::Command => "you".to_owned(),
             EventSource::Hook | EventSource::System => "claude-codex".to_owned(),
         };
-        let mut moves = String::new();
-        for change in &event.status_changes {
-            let from = change.from.map(|from| format!("{from} → "));
-            let _ = write!(
-                moves,
-                "  {}: {}{}",
-                change.instance,
-                from.unwrap_or_default(),
-                change.to
-            );
-        }
         let mut text = format!(
-            "{DIM}{:>5.1} s{DIM:#}  {by:<12} {NAME}{who}{NAME:#} {}{moves}\n",
+            "{DIM}{:>5.1} s{DIM:#}  {by:<12} {NAME}{who}{NAME:#} {BOLD}{}{BOLD:#}",
             self.began.elapsed().as_secs_f64(),
             harmless(&event.name),
         );
+        let (own, others): (Vec<_>, Vec<_>) = event
+            .status_changes
+            .iter()
+            .partition(|change| Some(&change.instance) == event.instance_id.as_ref());
+        for change in own {
+            let _ = write!(text, "  {}", moved(change));
+        }
+        text.push('\n');
+        for change in others {
+            let _ = writeln!(text, "{:>22} {}  {}", "", change.instance, moved(change));
+        }
         if let Some(code) = &event.error_code {
-            let _ = writeln!(text, "{:>10}{BAD}{}{BAD:#}", "", harmless(code));
+            let _ = writeln!(text, "{:>22} {BAD}{}{BAD:#}", "", harmless(code));
         }
         for detail in details(event) {
-            let room = width().saturating_sub(10).max(20);
-            let _ = writeln!(text, "{:>10}{DIM}{}{DIM:#}", "", cut(&detail, room));
+            let room = width().saturating_sub(23).max(20);
+            let _ = writeln!(text, "{:>22} {DIM}{}{DIM:#}", "", cut(&detail, room));
         }
         text
     }
@@ -94,6 +96,13 @@ impl Narrator {
 
     pub(super) fn began(&self) -> Instant {
         self.began
+    }
+}
+
+fn moved(change: &StatusChange) -> String {
+    match change.from {
+        Some(from) => format!("{from} → {}", change.to),
+        None => change.to.to_string(),
     }
 }
 

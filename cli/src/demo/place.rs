@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use shared::config::Environment;
 use shared::error::{Code, Error};
@@ -28,7 +29,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn make(players: Players) -> Result<Self, Error> {
+    /// Makes it; scripted agents wait `pause` between two things they do.
+    pub(super) fn make(players: Players, pause: Duration) -> Result<Self, Error> {
         let folder = tempfile::Builder::new()
             .prefix("claude-codex-demo-")
             .tempdir()
@@ -46,7 +48,7 @@ impl Place {
                     .replace(|c: char| !c.is_ascii_alphanumeric(), "-")
             })
             .unwrap_or_default();
-        let environment = environment(&root, &socket, players)?.moved_to(repository.clone());
+        let environment = environment(&root, &socket, players, pause)?.moved_to(repository.clone());
         let place = Self {
             folder,
             socket,
@@ -123,7 +125,12 @@ impl Place {
 }
 
 /// The environment of this process, without what would reach into the demo.
-fn environment(root: &Path, socket: &str, players: Players) -> Result<Environment, Error> {
+fn environment(
+    root: &Path,
+    socket: &str,
+    players: Players,
+    pause: Duration,
+) -> Result<Environment, Error> {
     let text = |name: &str| root.join(name).display().to_string();
     let mut changes = vec![
         ("CODEX_STATE_DIR", text("state")),
@@ -140,7 +147,8 @@ fn environment(root: &Path, socket: &str, players: Players) -> Result<Environmen
             ));
         };
         let quoted = program.display().to_string().replace('\'', "'\\''");
-        changes.push(("CODEX_AGENT_COMMAND", format!("'{quoted}' demo-agent")));
+        let command = format!("'{quoted}' demo-agent --pace {}", pause.as_millis());
+        changes.push(("CODEX_AGENT_COMMAND", command));
     }
     let kept = process.without(|name| FOREIGN.iter().any(|prefix| name.starts_with(prefix)));
     Ok(kept.with(changes))

@@ -1,6 +1,7 @@
 //! The loop from review to pull request on real git, real tmux and the real servers, with scripted agents.
 
 #[cfg(test)]
+mod demo;
 mod failures;
 #[cfg(test)]
 mod github;
