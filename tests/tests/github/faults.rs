@@ -173,6 +173,22 @@ async fn tokens_that_are_wrong_or_weak_are_told_apart() {
     assert_eq!(error.code, Code::ForgeForbidden);
     assert!(error.hint.unwrap().contains("pull_requests=write"));
 
+    server.state().read_only = false;
+    server.state().name = "other".to_owned();
+    let error = client(&server).open_pull("codex/a").await.unwrap_err();
+    assert!(
+        matches!(&error, ForgeError::RepositoryNotFound { repository } if repository == "octo/hello"),
+        "{error}"
+    );
+    let archived = json!({"message": "Repository was archived so is read-only."});
+    server.fail(Fault::once(Trouble::Answer {
+        status: 403,
+        headers: Vec::new(),
+        body: archived,
+    }));
+    let error = client(&server).close_pull(1).await.unwrap_err();
+    assert!(matches!(error, ForgeError::Archived), "{error}");
+
     let remote = parse_remote("git@github.com:octo/hello.git").unwrap();
     for token in ["", "two words", "line\nend", "ümlaut"] {
         let github = Github::new(remote.clone(), None, &Secret::new(token));

@@ -210,6 +210,9 @@ async fn a_diff_is_cut_after_a_whole_line() {
         cut,
         "diff --git a/f b/f\n[… cut: the diff has more than 25 bytes]\n"
     );
+    server.fail(Fault::status(403));
+    let error = github.pull_diff(number, 5).await.unwrap_err();
+    assert_eq!(error.to_string(), "GitHub forbids this: scripted 403");
     server.fail(Fault::status(406));
     let error = github.pull_diff(number, 25).await.unwrap_err();
     assert!(
