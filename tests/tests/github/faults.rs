@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use scripted_github::{Fault, ScriptedGithub, TOKEN, Trouble};
 use serde_json::json;
 use shared::error::{Code, Error};
-use shared::forge::{ForgeError, Github, Patience, parse_remote};
+use shared::forge::{ForgeError, Github, NewIssue, Patience, parse_remote};
 use shared::model::Secret;
 
 use super::{QUICK, all_of, client, new_pull, with_token};
@@ -116,6 +116,14 @@ async fn nobody_listening_is_unreachable() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let github = with_token(&url, TOKEN);
+    let issue = NewIssue {
+        title: "title".to_owned(),
+        body: String::new(),
+        labels: Vec::new(),
+    };
+    // Nobody can have made it.
+    let error = github.create_issue(&issue).await.unwrap_err();
+    assert!(matches!(error, ForgeError::Unreachable { .. }), "{error}");
     let error = github.create_pull(&new_pull("codex/a")).await.unwrap_err();
     assert!(
         matches!(&error, ForgeError::Unreachable { reason } if reason.contains("refused")),
