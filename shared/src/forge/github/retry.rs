@@ -6,14 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::client::{Github, Patience};
-use super::refusal::is_rate_limit;
+use super::refusal::{Subject, is_rate_limit};
 use super::request::{Answer, Lost, Request};
 use crate::forge::ForgeError;
 
 /// However often it failed before, nobody waits longer than this for the next try.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// What GitHub asks for when it limits without saying for how long.
-const UNSTATED_LIMIT: Duration = Duration::from_secs(60);
+const UNSTATED_LIMIT: Duration = Duration::from_mins(1);
 
 /// The time that one call has, whatever it consists of.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ impl Github {
             let (lost, wait) = match self.one_try(request, clock).await {
                 Ok(answer) if answer.status.is_server_error() => {
                     let wait = seconds(&answer, "retry-after");
-                    let error = self.refusal(&answer, "this");
+                    let error = self.refusal(&answer, Subject::Repository);
                     (
                         Lost {
                             error,
@@ -133,7 +133,11 @@ fn limited_for(answer: &Answer) -> Duration {
         let reset = seconds(answer, "x-ratelimit-reset")?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         // The second in which it resets is still one too early.
-        Some(reset.saturating_sub(now) + Duration::from_secs(1))
+        Some(
+            reset
+                .saturating_sub(now)
+                .saturating_add(Duration::from_secs(1)),
+        )
     };
     seconds(answer, "retry-after")
         .or_else(until_reset)
