@@ -66,3 +66,19 @@ fn names_next(link: &str) -> bool {
         .flat_map(|part| part.split(';').skip(1))
         .any(|parameter| parameter.trim() == r#"rel="next""#)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_next_page_counts() {
+        assert!(names_next(
+            r#"<https://h/x?page=1>; rel="prev", <https://h/x?page=3>; rel="next""#
+        ));
+        assert!(!names_next(
+            r#"<https://h/x?page=1>; rel="first", <https://h/x?q=rel="next"&page=3>; rel="last""#
+        ));
+        assert!(!names_next(""));
+    }
+}

@@ -143,3 +143,62 @@ fn limited_for(answer: &Answer) -> Duration {
         .or_else(until_reset)
         .unwrap_or(UNSTATED_LIMIT)
 }
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+    use super::*;
+
+    fn answer(headers: &[(&'static str, &str)]) -> Answer {
+        let headers = headers.iter().map(|&(name, value)| {
+            let value = HeaderValue::from_str(value).unwrap();
+            (HeaderName::from_static(name), value)
+        });
+        Answer {
+            status: StatusCode::FORBIDDEN,
+            headers: headers.collect::<HeaderMap>(),
+            body: Vec::new(),
+            cut: false,
+        }
+    }
+
+    #[test]
+    fn pauses_grow_up_to_a_bound_and_differ() {
+        let patience = Patience::default();
+        for tries in [1, 2, 3, 10, u32::MAX] {
+            let least = patience
+                .first_pause
+                .saturating_mul(1 << (tries - 1).min(20))
+                .min(LONGEST_PAUSE);
+            let pauses: Vec<Duration> = (0..50).map(|_| pause(&patience, tries)).collect();
+            for pause in &pauses {
+                assert!(*pause >= least / 2 && *pause <= least * 3 / 2, "{pause:?}");
+            }
+            assert!(pauses.iter().any(|pause| *pause != pauses[0]));
+        }
+    }
+
+    #[test]
+    fn a_limit_lasts_as_long_as_github_says() {
+        let huge = u64::MAX.to_string();
+        let past = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1")];
+        let left = [("x-ratelimit-remaining", "9"), ("x-ratelimit-reset", "1")];
+        for (headers, seconds) in [
+            (&[("retry-after", "7")][..], 7),
+            (&[("retry-after", "Fri, 31 Dec 1999 23:59:59 GMT")], 60),
+            (&past, 1),
+            (&left, 60),
+            (&[], 60),
+            (&[("retry-after", &huge)], u64::MAX),
+        ] {
+            assert_eq!(
+                limited_for(&answer(headers)).as_secs(),
+                seconds,
+                "{headers:?}"
+            );
+        }
+        let never = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &huge)];
+        assert!(limited_for(&answer(&never)) > Duration::from_hours(1_000_000));
+    }
+}
