@@ -3,16 +3,14 @@
 //! Primitives have their own enums; the `From` impls here decide code and hint, in one place. Tools
 //! answer `{code, message, hint, details}`; the command line prints the same.
 
+mod forge;
 mod git;
-
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agent::AgentError;
 use crate::config::ConfigError;
-use crate::forge::ForgeError;
 use crate::model::closed_enum::closed_enum;
 use crate::model::{IllegalTransition, InvalidId, PullState, Status};
 use crate::store::StoreError;
@@ -80,6 +78,7 @@ closed_enum!(
         ReviewOutdated = "REVIEW_OUTDATED",
         ReviewRequired = "REVIEW_REQUIRED",
         RepositoryEmpty = "REPOSITORY_EMPTY",
+        RepositoryNotFound = "REPOSITORY_NOT_FOUND",
         ServerMissing = "SERVER_MISSING",
         TaskNotFound = "TASK_NOT_FOUND",
         TaskNotReady = "TASK_NOT_READY",
@@ -309,116 +308,5 @@ impl From<AgentError> for Error {
             | AgentError::UnknownVersion { .. } => (Code::AgentFailed, ""),
         };
         Self::new(code, message).maybe_hint(hint)
-    }
-}
-
-impl From<ForgeError> for Error {
-    fn from(error: ForgeError) -> Self {
-        use ForgeError as F;
-        let message = error.to_string();
-        let (code, hint) = match &error {
-            F::NotFound { .. } => (
-                Code::ForgeNotFound,
-                "Check the number, the remote, and that the token may read this repository.",
-            ),
-            F::Gone { .. } => (
-                Code::ForgeNotFound,
-                "It was deleted, or issues are switched off in the repository's settings.",
-            ),
-            F::Unauthorized => (
-                Code::ForgeUnauthorized,
-                "It may have expired. Set GITHUB_TOKEN to a valid token, or run `gh auth login`.",
-            ),
-            F::InvalidToken => (
-                Code::ForgeUnauthorized,
-                "Set GITHUB_TOKEN to the token alone, without quotes, spaces or line ends.",
-            ),
-            F::Forbidden { needs, .. } => return forbidden(message, needs.as_deref()),
-            F::RateLimited { retry_after, .. } => return rate_limited(message, *retry_after),
-            F::InvalidAddress { .. } => (
-                Code::ConfigInvalid,
-                "Set GITHUB_API_URL to the address of the API, such as https://HOST/api/v3.",
-            ),
-            F::PullRequestExists { .. } => (
-                Code::PullRequestExists,
-                "Call again: the existing pull request is found and brought up to date.",
-            ),
-            F::NothingToCompare { .. } => (
-                Code::NothingToPublish,
-                "Commit something first. If it was merged already, there is nothing left to publish.",
-            ),
-            F::BaseNotFound { .. } => (
-                Code::BaseNotFound,
-                "The base branch was deleted, renamed or never pushed: push it, or start from another with --base.",
-            ),
-            F::HeadNotFound { .. } => (
-                Code::HeadNotFound,
-                "Push the branch to this repository first; it may have been deleted there.",
-            ),
-            F::DraftsNotOffered => (Code::ForgeInvalid, "Call again without draft."),
-            F::Invalid { .. } => (
-                Code::ForgeInvalid,
-                "Change what it complains about, then call again.",
-            ),
-            F::Conflict { .. } => (
-                Code::MergeConflict,
-                "Merge the base branch into the branch, resolve the conflicts, push, then merge again.",
-            ),
-            F::Protected { .. } => (
-                Code::BranchProtected,
-                "Get the reviews and checks that the rules want, or ask somebody who may bypass them.",
-            ),
-            F::MethodNotAllowed { .. } => (
-                Code::NotMergeable,
-                "Choose another of merge, squash and rebase.",
-            ),
-            F::Moved { .. } => (
-                Code::NotMergeable,
-                "Look at what changed, then merge again.",
-            ),
-            F::NotMergeable { .. } => (
-                Code::NotMergeable,
-                "See the pull request on GitHub for what is missing.",
-            ),
-            F::DiffTooLarge { .. } => (
-                Code::ForgeInvalid,
-                "Fetch the branch and use `git diff` instead.",
-            ),
-            F::Uncertain { .. } => (
-                Code::ForgeUncertain,
-                "Look on GitHub whether it is there before you try again.",
-            ),
-            F::NotUnderstood { .. } => (
-                Code::ForgeUnavailable,
-                "Check that GITHUB_API_URL is a GitHub API, and that no proxy answers in its place.",
-            ),
-            F::Unreachable { .. } => (
-                Code::ForgeUnavailable,
-                "Check the network and GITHUB_API_URL, then try again.",
-            ),
-            F::Refused { .. } | F::ServerFailed { .. } | F::TimedOut { .. } => {
-                (Code::ForgeUnavailable, "Try again in a moment.")
-            }
-        };
-        Self::new(code, message).maybe_hint(hint)
-    }
-}
-
-fn forbidden(message: String, needs: Option<&str>) -> Error {
-    let needs = needs.unwrap_or(
-        "`repo` (classic) or Contents, Pull requests and Issues with write access (fine-grained)",
-    );
-    Error::new(Code::ForgeForbidden, message).hint(format!(
-        "Use a token that may do this in this repository: it needs {needs}."
-    ))
-}
-
-fn rate_limited(message: String, retry_after: Option<Duration>) -> Error {
-    let error = Error::new(Code::ForgeRateLimited, message);
-    match retry_after.map(|wait| wait.as_secs()) {
-        Some(seconds) => error
-            .hint(format!("Try again in {seconds} s."))
-            .details(json!({ "retryAfterSeconds": seconds })),
-        None => error.hint("Wait some minutes."),
     }
 }

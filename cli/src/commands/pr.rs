@@ -17,8 +17,9 @@ Examples:
   claude-codex pr merge 3 --method squash    its agent is put away with it
   claude-codex pr close 3
 
-A pull request lives on GitHub if the repository does and there is a token, else in this machine's own
-forge: `claude-codex doctor` says which. N is a number, or the address that create_pr answered.";
+Pull requests are on GitHub if the repository is and there is a token, else in
+the built-in forge: `claude-codex doctor` says which. N is a number, or the
+address that create_pr answered.";
 
 /// List, read, merge and close the pull requests of this repository
 #[derive(Debug, Args)]

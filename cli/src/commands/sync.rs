@@ -13,8 +13,9 @@ const EXAMPLES: &str = "\
 Examples:
   claude-codex sync                   what became of the pull requests?
 
-Agents whose pull request was merged or closed are put away, their worktrees by resources.cleanup and never with
-work that exists nowhere else; a merged task is done. Cheap enough to be run every minute.";
+Agents whose pull request was merged or closed are put away, their worktrees by
+resources.cleanup and never with work that exists nowhere else. A task whose pull
+request was merged is done. Cheap enough to be run every minute.";
 
 /// Follow this repository's pull requests: merged, closed or reopened
 #[derive(Debug, Args)]

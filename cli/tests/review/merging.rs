@@ -159,6 +159,35 @@ fn closed_and_reopened_and_merged_after_all() {
 }
 
 #[test]
+fn merged_the_moment_it_is_published() {
+    let place = Place::new("idle", "idle");
+    let coder = place.coder(&[]);
+    place.commit(&coder, "work\n");
+    assert_eq!(place.create_pr(&coder, "Title")["error"], false);
+    let worktree = place.instance(&coder).worktree_path;
+    let merged = place.json(&["pr", "merge", "1"]);
+    assert_eq!(merged["instances"][0]["to"], "pr_merged", "{merged}");
+    assert_eq!(merged["instances"][0]["kept"], Value::Null, "{merged}");
+    assert!(!worktree.exists() && !place.has_session(&coder));
+    assert!(place.instance(&coder).owner.is_none());
+}
+
+#[test]
+fn two_who_follow_at_once_do_not_trip_over_each_other() {
+    let place = Place::new("idle", "idle");
+    let coder = published(&place);
+    place.git(&["merge", "-q", &format!("codex/{coder}")]);
+    let children: Vec<_> = (0..4)
+        .map(|_| place.start(&["sync", "--json"], ""))
+        .collect();
+    for child in children {
+        text(&child.wait_with_output().unwrap());
+    }
+    assert_eq!(place.status(&coder), Status::PrMerged);
+    assert!(!place.instance(&coder).worktree_path.exists());
+}
+
+#[test]
 fn a_task_is_done_when_its_pull_request_is_merged() {
     let place = Place::new("idle", "idle");
     let arguments = json!({ "taskTitle": "A task", "taskDescription": "Do it", "priority": "low" });

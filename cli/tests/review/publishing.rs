@@ -300,11 +300,12 @@ fn commits_that_the_reviewer_made_are_published_and_unseen_ones_are_not() {
         "{answer}"
     );
     assert_eq!(place.status(&coder), Status::UnderReview);
+    // They are brought to the reviewer, which then adds one of its own.
     let branch = format!("codex/{coder}");
     let before = place.log(&reviewer, "run").len();
     place.tell(
         &reviewer,
-        &json!({ "run": ["git", "merge", "-q", "--ff-only", branch] }),
+        &json!({ "run": ["git", "diff", "--exit-code", branch] }),
     );
     place.tell(
         &reviewer,
@@ -313,6 +314,9 @@ fn commits_that_the_reviewer_made_are_published_and_unseen_ones_are_not() {
     place.until("the look", || {
         place.log(&reviewer, "run").len() == before + 2
     });
+    for run in &place.log(&reviewer, "run")[before..] {
+        assert_eq!(run["status"], 0, "{run}");
+    }
     let answer = place.create_pr(&reviewer, "Title");
     assert_eq!(answer["error"], false, "{answer}");
     assert_eq!(

@@ -8,6 +8,11 @@ pub enum ForgeError {
     InvalidAddress { url: String },
     #[error("the token has characters that no token of GitHub has")]
     InvalidToken,
+    /// Nothing was sent.
+    #[error("a connection to GitHub cannot be secured: {reason}")]
+    NotSecurable { reason: String },
+    #[error("GitHub has no repository {repository}, or this token may not see it")]
+    RepositoryNotFound { repository: String },
     #[error("GitHub does not know {what}, or this token may not see it")]
     NotFound { what: String },
     /// It was there, or could be there, but is switched off or deleted.
@@ -15,6 +20,8 @@ pub enum ForgeError {
     Gone { what: String, message: String },
     #[error("GitHub did not accept the token")]
     Unauthorized,
+    #[error("the repository is archived: nothing in it can be changed")]
+    Archived,
     /// `needs` is what GitHub says a token must have for this request.
     #[error("GitHub forbids this: {message}")]
     Forbidden {

@@ -9,6 +9,8 @@ use crate::model::Secret;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GithubRemote {
     pub host: String,
+    /// Where the web site and the API listen, if an https address names another port than the usual.
+    pub port: Option<u16>,
     pub owner: String,
     pub repository: String,
 }
@@ -20,7 +22,8 @@ impl GithubRemote {
         if self.host == "github.com" || self.host.ends_with(".ghe.com") {
             format!("https://api.{}", self.host)
         } else {
-            format!("https://{}/api/v3", self.host)
+            let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+            format!("https://{}{port}/api/v3", self.host)
         }
     }
 
@@ -47,16 +50,27 @@ impl GithubRemote {
 
 /// Takes a remote's address apart: https, ssh and scp-like forms.
 pub fn parse_remote(url: &str) -> Option<GithubRemote> {
-    let (authority, path) = match url.split_once("://") {
-        Some(("https" | "http" | "ssh" | "git" | "git+ssh", rest)) => rest.split_once('/')?,
+    let (scheme, authority, path) = match url.split_once("://") {
+        Some((scheme @ ("https" | "http" | "ssh" | "git" | "git+ssh"), rest)) => {
+            let (authority, path) = rest.split_once('/')?;
+            (scheme, authority, path)
+        }
         Some(_) => return None,
-        // `git@github.com:owner/repository.git`
-        None => url.split_once(':')?,
+        None => {
+            // `git@github.com:owner/repository.git`
+            let (authority, path) = url.split_once(':')?;
+            ("ssh", authority, path)
+        }
     };
     let host = authority
         .rsplit_once('@')
         .map_or(authority, |(_, host)| host);
-    let host = host.split_once(':').map_or(host, |(host, _port)| host);
+    let (host, port) = match host.split_once(':') {
+        Some((host, port)) => (host, Some(port.parse::<u16>().ok()?)),
+        None => (host, None),
+    };
+    // A port for ssh says nothing about the API's.
+    let port = port.filter(|port| scheme == "https" && *port != 443);
     // GitHub's own address for ssh over the https port.
     let host = if host == "ssh.github.com" {
         "github.com"
@@ -77,6 +91,7 @@ pub fn parse_remote(url: &str) -> Option<GithubRemote> {
     (is_name(host) && host.contains('.') && is_name(owner) && is_name(repository)).then(|| {
         GithubRemote {
             host: host.to_ascii_lowercase(),
+            port,
             owner: owner.to_owned(),
             repository: repository.to_owned(),
         }
@@ -107,8 +122,59 @@ mod tests {
             );
             assert_eq!(parts, ("github.com", "octo", "hello"), "{url}");
         }
-        let enterprise = parse_remote("git@git.corp.example:team/app.git").unwrap();
-        assert_eq!(enterprise.api_url(), "https://git.corp.example/api/v3");
+    }
+
+    #[test]
+    fn the_api_is_where_the_web_site_is() {
+        for (url, api) in [
+            ("git@github.com:o/r", "https://api.github.com"),
+            ("https://github.com:443/o/r", "https://api.github.com"),
+            (
+                "git@git.corp.example:o/r.git",
+                "https://git.corp.example/api/v3",
+            ),
+            (
+                "https://git.corp.example/o/r",
+                "https://git.corp.example/api/v3",
+            ),
+            (
+                "https://git.corp.example:8443/o/r",
+                "https://git.corp.example:8443/api/v3",
+            ),
+            (
+                "ssh://git@git.corp.example:2222/o/r",
+                "https://git.corp.example/api/v3",
+            ),
+            ("https://corp.ghe.com/o/r", "https://api.corp.ghe.com"),
+        ] {
+            assert_eq!(parse_remote(url).unwrap().api_url(), api, "{url}");
+        }
+    }
+
+    #[test]
+    fn the_token_goes_where_it_belongs_and_nowhere_in_the_open() {
+        for (url, scope) in [
+            ("https://github.com/o/r.git", Some("https://github.com/")),
+            (
+                "https://me:pw@github.com/o/r@1",
+                Some("https://github.com/"),
+            ),
+            ("https://git.corp:8443/o/r", Some("https://git.corp:8443/")),
+            ("http://127.0.0.1:80/o/r", Some("http://127.0.0.1:80/")),
+            ("http://github.com/o/r", None),
+            ("http://127.0.0.1.evil.example/o/r", None),
+            ("git@github.com:o/r", None),
+            ("ssh://git@github.com/o/r", None),
+            ("https:///o/r", None),
+            ("https://a b/o/r", None),
+        ] {
+            assert_eq!(GithubRemote::push_scope(url).as_deref(), scope, "{url}");
+        }
+        let header = GithubRemote::push_header(&Secret::new("abc"));
+        assert_eq!(
+            header.expose(),
+            "Authorization: Basic eC1hY2Nlc3MtdG9rZW46YWJj"
+        );
     }
 
     #[test]
@@ -124,6 +190,9 @@ mod tests {
             "git@github.com:../..",
             "https://github.com/octo/he llo",
             "https:///octo/hello",
+            "https://github.com:port/octo/hello",
+            "https://[::1]/octo/hello",
+            "https://github.com?/octo/hello",
         ] {
             assert_eq!(parse_remote(url), None, "{url}");
         }

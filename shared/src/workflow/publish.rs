@@ -11,7 +11,7 @@ use super::pull_forge::Pulls;
 use super::request_changes::{hand_over_commits, undecided};
 use super::{Context, Run, detach, pull_text, reconcile};
 use crate::error::{Code, Error};
-use crate::git::{Oid, Repository};
+use crate::git::{FastForward, Oid, Repository};
 use crate::model::text::{check_block, check_line};
 use crate::model::{
     Instance, InstanceId, InstanceKind, NewPullRequest, Review, Status, StatusEvent, Task, Verdict,
@@ -301,21 +301,40 @@ async fn approved_commit(
     let tip = repository.head_commit(&coder.worktree_path).await?;
     let unseen = repository.ahead_behind(seen.as_str(), tip.as_str()).await?;
     if unseen.ahead > 0 {
-        return Err(Error::new(
-            Code::ReviewOutdated,
-            format!(
-                "{} has made {} commits since it asked for this review",
-                coder.id, unseen.ahead
-            ),
-        )
-        .hint(format!(
-            "Look at them as well (`git merge --ff-only {tip}`), then call again; or call request_changes."
-        )));
+        return Err(outdated(repository, reviewer, coder, &seen, &tip).await);
     }
     let note = hand_over_commits(context, reviewer, coder, review).await?;
     let tip = repository.head_commit(&coder.worktree_path).await?;
     let note = (tip != seen).then_some(note).flatten();
     Ok((tip, note))
+}
+
+/// Brings the coder's later commits to the reviewer, and says that they are to be looked at first.
+async fn outdated(
+    repository: &Repository,
+    reviewer: &Instance,
+    coder: &Instance,
+    seen: &Oid,
+    tip: &Oid,
+) -> Error {
+    let error = Error::new(
+        Code::ReviewOutdated,
+        format!(
+            "{} has made commits since it asked for this review",
+            coder.id
+        ),
+    );
+    // A reviewer may not be allowed to do this itself.
+    let brought = repository.fast_forward(&reviewer.worktree_path, tip).await;
+    let range = format!("{}..{}", seen.short(), tip.short());
+    error.hint(match brought {
+        Ok(FastForward::Done { .. } | FastForward::AlreadyThere) => format!(
+            "Your worktree has them now. Look at them (`git log -p {range}`), then decide again: create_pr or request_changes."
+        ),
+        Ok(FastForward::NotFastForward) | Err(_) => format!(
+            "They don't go together with what is in your worktree. Look at them (`git log -p {range}`), and call request_changes to have both brought together."
+        ),
+    })
 }
 
 /// Returns the rounds as they will be once this one is decided.

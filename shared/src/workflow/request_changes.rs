@@ -202,7 +202,21 @@ pub(super) async fn hand_over_commits(
     }
     let repository = Repository::discover(&reviewer.worktree_path).await?;
     let head = repository.head_commit(&reviewer.worktree_path).await?;
-    if head.as_str() == review.commit_id {
+    let of_coder = match &coder.branch_name {
+        Some(branch) => repository.read_ref(&format!("refs/heads/{branch}")).await?,
+        None => None,
+    };
+    let known = match &of_coder {
+        Some(tip) => {
+            repository
+                .ahead_behind(tip.as_str(), head.as_str())
+                .await?
+                .ahead
+                == 0
+        }
+        None => false,
+    };
+    if known || head.as_str() == review.commit_id {
         return Ok(None);
     }
     let kept = format!("refs/codex/reviews/{}", reviewer.id);

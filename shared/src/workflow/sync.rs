@@ -1,5 +1,7 @@
 //! Following pull requests: what became of them becomes of their agents and tasks.
 
+use std::time::Duration;
+
 use super::finish::end;
 use super::pull_forge::Pulls;
 use super::{Context, Run};
@@ -7,6 +9,10 @@ use crate::error::{Code, Error};
 use crate::model::pull_request::is_local_url;
 use crate::model::{Instance, InstanceId, PullRequest, PullState, Status, StatusEvent, TaskStatus};
 use crate::process;
+
+/// Longer than an agent gets for its last turn.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(50);
 
 /// An agent that followed its pull request.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -105,10 +111,19 @@ async fn follow(
         (_, PullState::Open | PullState::Closed | PullState::Merged) => return Ok(None),
     };
     let ends = pull.state != PullState::Open;
-    let (id, task) = (instance.id.clone(), instance.task_id.clone());
+    until_left_alone(context, run, &instance.id).await?;
+    let (id, task, seen) = (
+        instance.id.clone(),
+        instance.task_id.clone(),
+        instance.status,
+    );
     let change = context
         .store
         .write(move |w| {
+            if w.instance(&id)?.status != seen {
+                // Another process follows the same pull request.
+                return Ok(None);
+            }
             let change = w.transition(&id, event)?;
             if let Some(task) = &task {
                 w.set_task_status(task, task_status)?;
@@ -117,9 +132,12 @@ async fn follow(
                 // Whoever finds this row after a crash sees that it is still to be put away.
                 w.set_owner(&id, Some(&process::this_process()))?;
             }
-            Ok(change)
+            Ok(Some(change))
         })
         .await?;
+    let Some(change) = change else {
+        return Ok(None);
+    };
     let to = change.to;
     run.changed(change);
     let kept = if ends {
@@ -135,4 +153,29 @@ async fn follow(
         to,
         kept,
     }))
+}
+
+/// Waits, but not for ever, until nobody else is putting the agent away.
+///
+/// A session ends only when its agent has had the answer that its work is published.
+async fn until_left_alone(context: &Context, run: &Run, id: &InstanceId) -> Result<(), Error> {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let mut told = false;
+    loop {
+        let wanted = id.clone();
+        let owner = context
+            .store
+            .read(move |r| Ok(r.instance(&wanted)?.owner))
+            .await?;
+        let busy = owner
+            .is_some_and(|owner| owner != process::this_process() && process::is_alive(&owner));
+        if !busy || tokio::time::Instant::now() >= deadline {
+            return Ok(());
+        }
+        if !told {
+            run.step(&format!("Waiting for {id} to end"))?;
+            told = true;
+        }
+        tokio::time::sleep(POLL).await;
+    }
 }

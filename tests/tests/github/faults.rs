@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use scripted_github::{Fault, ScriptedGithub, TOKEN, Trouble};
 use serde_json::json;
 use shared::error::{Code, Error};
-use shared::forge::{ForgeError, Github, Patience, parse_remote};
+use shared::forge::{ForgeError, Github, NewIssue, Patience, parse_remote};
 use shared::model::Secret;
 
 use super::{QUICK, all_of, client, new_pull, with_token};
@@ -116,6 +116,14 @@ async fn nobody_listening_is_unreachable() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let github = with_token(&url, TOKEN);
+    let issue = NewIssue {
+        title: "title".to_owned(),
+        body: String::new(),
+        labels: Vec::new(),
+    };
+    // Nobody can have made it.
+    let error = github.create_issue(&issue).await.unwrap_err();
+    assert!(matches!(error, ForgeError::Unreachable { .. }), "{error}");
     let error = github.create_pull(&new_pull("codex/a")).await.unwrap_err();
     assert!(
         matches!(&error, ForgeError::Unreachable { reason } if reason.contains("refused")),
@@ -172,6 +180,22 @@ async fn tokens_that_are_wrong_or_weak_are_told_apart() {
     let error = Error::from(error);
     assert_eq!(error.code, Code::ForgeForbidden);
     assert!(error.hint.unwrap().contains("pull_requests=write"));
+
+    server.state().read_only = false;
+    server.state().name = "other".to_owned();
+    let error = client(&server).open_pull("codex/a").await.unwrap_err();
+    assert!(
+        matches!(&error, ForgeError::RepositoryNotFound { repository } if repository == "octo/hello"),
+        "{error}"
+    );
+    let archived = json!({"message": "Repository was archived so is read-only."});
+    server.fail(Fault::once(Trouble::Answer {
+        status: 403,
+        headers: Vec::new(),
+        body: archived,
+    }));
+    let error = client(&server).close_pull(1).await.unwrap_err();
+    assert!(matches!(error, ForgeError::Archived), "{error}");
 
     let remote = parse_remote("git@github.com:octo/hello.git").unwrap();
     for token in ["", "two words", "line\nend", "ümlaut"] {

@@ -1,4 +1,4 @@
-//! Every request that the client makes, checked against GitHub's own OpenAPI description by Prism.
+//! Every request that the client makes, checked against GitHub's own API description by Prism.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -56,15 +56,15 @@ async fn start(folder: PathBuf) -> Prism {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let address = tokio::time::timeout(START, async {
         loop {
-            let line = lines.next_line().await.unwrap();
-            let line = line.expect("Prism ended before it listened");
+            // No line means that it ended before it listened.
+            let line = lines.next_line().await.unwrap().unwrap();
             if let Some((_, address)) = line.split_once("listening on http://") {
                 return address.trim().to_owned();
             }
         }
     })
     .await
-    .expect("Prism starts");
+    .unwrap();
     // It stops when nobody reads what it has to say.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     Prism {

@@ -61,6 +61,57 @@ async fn only_the_branch_itself_counts() {
     assert_eq!(found.number, odd);
 }
 
+/// Answers a list of pull requests with one of these heads each, whatever was asked.
+fn listing(heads: &[&str], link: &str) -> Fault {
+    let branch = |label: &str| {
+        let name = label.split_once(':').unwrap().1;
+        json!({"label": label, "ref": name, "sha": "a".repeat(40)})
+    };
+    let pulls = heads.iter().zip(1..).map(|(head, number)| {
+        json!({
+            "number": number,
+            "html_url": "https://github.com/octo/hello/pull/1",
+            "title": "title",
+            "body": null,
+            "state": "open",
+            "head": branch(head),
+            "base": branch("octo:main"),
+            "merge_commit_sha": null,
+            "created_at": "2026-01-01T00:00:00Z",
+            "updated_at": "2026-01-01T00:00:00Z",
+            "merged_at": null,
+        })
+    });
+    Fault::once(Trouble::Answer {
+        status: 200,
+        headers: vec![("link".to_owned(), link.to_owned())],
+        body: pulls.collect(),
+    })
+}
+
+#[tokio::test]
+async fn a_filter_that_github_ignores_misleads_nobody() {
+    let server = ScriptedGithub::start().await.unwrap();
+    let github = client(&server);
+    server.fail(listing(&["somebody:codex/a", "octo:codex/ab"], ""));
+    assert_eq!(github.open_pull("codex/a").await.unwrap(), None);
+    server.fail(listing(&["somebody:codex/a", "Octo:codex/a"], ""));
+    let found = github.open_pull("codex/a").await.unwrap().unwrap();
+    assert_eq!(found.number, 2);
+}
+
+#[tokio::test]
+async fn what_moves_to_the_next_page_is_listed_once() {
+    let server = ScriptedGithub::start().await.unwrap();
+    let next = r#"<https://elsewhere.example/?page=2>; rel="next", <https://elsewhere.example/?page=2>; rel="last""#;
+    server.fail(listing(&["octo:a", "octo:b"], next));
+    server.fail(listing(&["octo:a", "octo:b", "octo:c"], ""));
+    let listed = client(&server).pulls(None, 3).await.unwrap();
+    let numbers: Vec<u64> = listed.items.iter().map(|pull| pull.number).collect();
+    assert_eq!((numbers.as_slice(), listed.more), (&[1, 2, 3][..], false));
+    assert!(server.requests()[1].query.ends_with("page=2"));
+}
+
 #[tokio::test]
 async fn two_at_once_make_one() {
     let server = ScriptedGithub::start().await.unwrap();
@@ -210,6 +261,9 @@ async fn a_diff_is_cut_after_a_whole_line() {
         cut,
         "diff --git a/f b/f\n[… cut: the diff has more than 25 bytes]\n"
     );
+    server.fail(Fault::status(403));
+    let error = github.pull_diff(number, 5).await.unwrap_err();
+    assert_eq!(error.to_string(), "GitHub forbids this: scripted 403");
     server.fail(Fault::status(406));
     let error = github.pull_diff(number, 25).await.unwrap_err();
     assert!(

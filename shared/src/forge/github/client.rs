@@ -6,6 +6,8 @@ use std::time::Duration;
 use octocrab::Octocrab;
 use octocrab::service::middleware::retry::RetryConfig;
 
+use super::refusal::shown;
+use super::request::innermost;
 use crate::forge::{ForgeError, GithubRemote};
 use crate::model::Secret;
 
@@ -91,7 +93,9 @@ impl Github {
             .add_retry_config(RetryConfig::None)
             .set_connect_timeout(Some(CONNECT_LIMIT))
             .build()
-            .map_err(|_| invalid())?;
+            .map_err(|error| ForgeError::NotSecurable {
+                reason: shown(&innermost(&error), token),
+            })?;
         Ok(Self {
             client,
             remote,
@@ -110,15 +114,12 @@ impl Github {
 
     /// Returns the API's path of something in this repository.
     pub(super) fn path(&self, rest: &str) -> String {
-        format!(
-            "/repos/{}/{}/{rest}",
-            self.remote.owner, self.remote.repository
-        )
+        format!("/repos/{}/{rest}", self.full_name())
     }
 
-    /// Names something in this repository, for people.
-    pub(super) fn named(&self, what: &str) -> String {
-        format!("{what} of {}/{}", self.remote.owner, self.remote.repository)
+    /// Returns `owner/name`.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}/{}", self.remote.owner, self.remote.repository)
     }
 }
 

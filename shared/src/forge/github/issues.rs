@@ -5,6 +5,7 @@ use serde_json::json;
 use super::client::Github;
 use super::list::Listed;
 use super::pulls::same_text;
+use super::refusal::Subject;
 use super::request::{Lost, Request};
 use super::retry::Clock;
 use super::wire::{WireIssue, WireLabel, one_line};
@@ -59,7 +60,7 @@ impl Github {
             .ask(&request, self.clock())
             .await
             .map_err(|lost| lost.error)?;
-        let issue: WireIssue = self.read(&answer, &format!("issue {number}"))?;
+        let issue: WireIssue = self.read(&answer, Subject::Issue(number))?;
         Ok(Issue {
             number: issue.number,
             title: one_line(&issue.title),
@@ -69,18 +70,12 @@ impl Github {
 
     /// Lists open issues, the newest first, without pull requests.
     pub async fn issues(&self, limit: usize) -> Result<Listed<OpenIssue>, ForgeError> {
-        self.list(
-            "issues",
-            "state=open",
-            limit,
-            "the issues",
-            |issue: WireIssue| {
-                issue
-                    .pull_request
-                    .is_none()
-                    .then(|| (issue.number, issue.into()))
-            },
-        )
+        self.list("issues", "state=open", limit, |issue: WireIssue| {
+            issue
+                .pull_request
+                .is_none()
+                .then(|| (issue.number, issue.into()))
+        })
         .await
     }
 
@@ -90,7 +85,7 @@ impl Github {
         let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
         let request = Request::post(self.path("issues"), body);
         let issue: WireIssue = match self.ask(&request, clock).await {
-            Ok(answer) => self.read(&answer, "the new issue")?,
+            Ok(answer) => self.read(&answer, Subject::Repository)?,
             Err(Lost {
                 error,
                 unclear: false,
@@ -123,10 +118,10 @@ impl Github {
             .ask(&Request::get(self.path(&path)), clock)
             .await
             .map_err(|lost| lost.error)?;
-        let issues: Vec<WireIssue> = self.read(&answer, "the issues")?;
+        let issues: Vec<WireIssue> = self.read(&answer, Subject::Repository)?;
         Ok(issues.into_iter().find(|issue| {
             issue.pull_request.is_none()
-                && issue.title == new.title
+                && same_text(&issue.title, &new.title)
                 && same_text(issue.body.as_deref().unwrap_or_default(), &new.body)
         }))
     }

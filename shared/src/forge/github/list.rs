@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 
 use super::client::Github;
+use super::refusal::Subject;
 use super::request::Request;
 use crate::forge::ForgeError;
 
@@ -31,7 +32,6 @@ impl Github {
         path: &str,
         query: &str,
         limit: usize,
-        what: &str,
         wanted: impl Fn(W) -> Option<(u64, T)>,
     ) -> Result<Listed<T>, ForgeError> {
         let clock = self.clock();
@@ -43,7 +43,7 @@ impl Github {
                 .ask(&Request::get(path), clock)
                 .await
                 .map_err(|lost| lost.error)?;
-            let entries: Vec<W> = self.read(&answer, what)?;
+            let entries: Vec<W> = self.read(&answer, Subject::Repository)?;
             for (number, item) in entries.into_iter().filter_map(&wanted) {
                 if items.len() == limit && !seen.contains(&number) {
                     return Ok(Listed { items, more: true });
@@ -65,4 +65,20 @@ fn names_next(link: &str) -> bool {
     link.split(',')
         .flat_map(|part| part.split(';').skip(1))
         .any(|parameter| parameter.trim() == r#"rel="next""#)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_next_page_counts() {
+        assert!(names_next(
+            r#"<https://h/x?page=1>; rel="prev", <https://h/x?page=3>; rel="next""#
+        ));
+        assert!(!names_next(
+            r#"<https://h/x?page=1>; rel="first", <https://h/x?q=rel="next"&page=3>; rel="last""#
+        ));
+        assert!(!names_next(""));
+    }
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::client::Github;
+use super::refusal::Subject;
 use super::request::{Answer, Lost, Request};
 use super::retry::Clock;
 use super::wire::WirePull;
@@ -52,7 +53,7 @@ impl Github {
     async fn look(&self, number: u64, clock: Clock) -> Result<WirePull, ForgeError> {
         let request = Request::get(self.path(&format!("pulls/{number}")));
         let answer = self.ask(&request, clock).await.map_err(|lost| lost.error)?;
-        self.read(&answer, &format!("pull request {number}"))
+        self.read(&answer, Subject::Pull(number))
     }
 
     async fn not_merged(&self, answer: &Answer, number: u64, clock: Clock) -> ForgeError {
@@ -60,7 +61,7 @@ impl Github {
         match answer.status.as_u16() {
             409 => return ForgeError::Moved { number, message },
             405 => {}
-            _ => return self.refusal(answer, &format!("pull request {number}")),
+            _ => return self.refusal(answer, Subject::Pull(number)),
         }
         let says = |phrases: &[&str]| {
             let message = message.to_lowercase();

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::client::Github;
 use super::list::Listed;
-use super::refusal::Complaint;
+use super::refusal::{Complaint, Subject};
 use super::request::{Answer, Lost, Request, encoded};
 use super::retry::Clock;
-use super::wire::WirePull;
+use super::wire::{WirePull, one_line};
 use crate::forge::ForgeError;
 use crate::model::{NewPullRequest, PullRequest, PullState};
 
@@ -24,8 +24,6 @@ pub enum Fetched<T> {
     },
 }
 
-const PULLS: &str = "the pull requests";
-
 impl Github {
     /// Returns the open pull request from a branch of this repository, or of a fork as `owner:branch`.
     pub async fn open_pull(&self, head_branch: &str) -> Result<Option<PullRequest>, ForgeError> {
@@ -40,7 +38,7 @@ impl Github {
             .ask(&Request::get(self.path(&query)), clock)
             .await
             .map_err(|lost| lost.error)?;
-        let mut pulls: Vec<WirePull> = self.read(&answer, PULLS)?;
+        let mut pulls: Vec<WirePull> = self.read(&answer, Subject::Repository)?;
         // A filter that GitHub does not understand filters nothing.
         pulls.retain(|pull| is_from(pull, &label));
         Ok(pulls)
@@ -112,14 +110,14 @@ impl Github {
         let pulls = self.open_pulls(&new.head_branch, clock).await?;
         Ok(pulls.into_iter().map(PullRequest::from).find(|pull| {
             pull.base_branch == new.base_branch
-                && pull.title == new.title
+                && same_text(&pull.title, &one_line(&new.title))
                 && same_text(&pull.body, &new.body)
         }))
     }
 
     fn created(&self, answer: &Answer, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
         if answer.status != StatusCode::UNPROCESSABLE_ENTITY {
-            let pull: WirePull = self.read(answer, "the new pull request")?;
+            let pull: WirePull = self.read(answer, Subject::Repository)?;
             return Ok(pull.into());
         }
         let complaint = Complaint::of(answer);
@@ -136,7 +134,7 @@ impl Github {
         } else if text.contains("Draft pull requests are not supported") {
             ForgeError::DraftsNotOffered
         } else {
-            self.refusal(answer, "the new pull request")
+            self.refusal(answer, Subject::Repository)
         })
     }
 
@@ -162,7 +160,7 @@ impl Github {
             .ask(&request, self.clock())
             .await
             .map_err(|lost| lost.error)?;
-        let pull: WirePull = self.read(&answer, &format!("pull request {number}"))?;
+        let pull: WirePull = self.read(&answer, Subject::Pull(number))?;
         Ok(pull.into())
     }
 
@@ -180,7 +178,7 @@ impl Github {
         if answer.status == StatusCode::NOT_MODIFIED {
             return Ok(Fetched::Unchanged);
         }
-        let pull: WirePull = self.read(&answer, &format!("pull request {number}"))?;
+        let pull: WirePull = self.read(&answer, Subject::Pull(number))?;
         Ok(Fetched::New {
             value: pull.into(),
             etag: answer.header("etag").map(str::to_owned),
@@ -198,7 +196,7 @@ impl Github {
             Some(PullState::Open) => "state=open",
             Some(PullState::Closed | PullState::Merged) => "state=closed",
         };
-        self.list("pulls", query, limit, PULLS, |pull: WirePull| {
+        self.list("pulls", query, limit, |pull: WirePull| {
             let pull = PullRequest::from(pull);
             state
                 .is_none_or(|state| state == pull.state)
@@ -220,7 +218,7 @@ impl Github {
             return Err(ForgeError::DiffTooLarge { number });
         }
         if !answer.status.is_success() {
-            return Err(self.refusal(&answer, &format!("pull request {number}")));
+            return Err(self.refusal(&answer, Subject::Pull(number)));
         }
         let text = String::from_utf8_lossy(&answer.body).into_owned();
         if !answer.cut {

@@ -1,5 +1,7 @@
 //! What GitHub means when it says no.
 
+use std::fmt;
+
 use http::StatusCode;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,13 +15,33 @@ use crate::model::Secret;
 /// Of a text from GitHub: enough for any message, not for a page of HTML.
 const SHOWN: usize = 300;
 
+/// What a question is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Subject {
+    Issue(u64),
+    Pull(u64),
+    /// Its lists, and what is to be made in it.
+    Repository,
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Issue(number) => write!(formatter, "issue {number}"),
+            Self::Pull(number) => write!(formatter, "pull request {number}"),
+            Self::Repository => formatter.write_str("the repository"),
+        }
+    }
+}
+
 /// The body of a refusal.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Complaint {
     #[serde(default)]
     pub(super) message: String,
+    /// A list of texts and objects; in some answers one text.
     #[serde(default)]
-    errors: Vec<Value>,
+    errors: Value,
 }
 
 impl Complaint {
@@ -29,7 +51,7 @@ impl Complaint {
 
     /// Returns the whole as one text: the message, and what is wrong with which field.
     pub(super) fn text(&self) -> String {
-        let details: Vec<String> = self.errors.iter().filter_map(detail).collect();
+        let details: Vec<String> = self.errors().iter().filter_map(detail).collect();
         match (self.message.as_str(), details.is_empty()) {
             (message, true) => message.to_owned(),
             ("" | "Validation Failed", false) => details.join("; "),
@@ -37,9 +59,16 @@ impl Complaint {
         }
     }
 
+    fn errors(&self) -> &[Value] {
+        match &self.errors {
+            Value::Array(errors) => errors,
+            other => std::slice::from_ref(other),
+        }
+    }
+
     /// Whether a field is named as invalid.
     pub(super) fn blames(&self, field: &str) -> bool {
-        self.errors
+        self.errors()
             .iter()
             .any(|error| error["field"] == field && error["code"] == "invalid")
     }
@@ -103,13 +132,13 @@ impl Github {
     pub(super) fn read<T: DeserializeOwned>(
         &self,
         answer: &Answer,
-        what: &str,
+        subject: Subject,
     ) -> Result<T, ForgeError> {
         if !answer.status.is_success() {
-            return Err(self.refusal(answer, what));
+            return Err(self.refusal(answer, subject));
         }
         let not_understood = |reason: String| ForgeError::NotUnderstood {
-            what: what.to_owned(),
+            what: subject.to_string(),
             reason: shown(&reason, &self.token),
         };
         if answer.cut {
@@ -122,20 +151,26 @@ impl Github {
     }
 
     /// Returns the error for a refusal whose status says enough.
-    pub(super) fn refusal(&self, answer: &Answer, what: &str) -> ForgeError {
+    pub(super) fn refusal(&self, answer: &Answer, subject: Subject) -> ForgeError {
         let message = self.message(answer);
         let status = answer.status.as_u16();
+        let what = || match subject {
+            Subject::Issue(_) | Subject::Pull(_) => format!("{subject} of {}", self.full_name()),
+            Subject::Repository => format!("the repository {}", self.full_name()),
+        };
         match status {
             401 => ForgeError::Unauthorized,
+            403 if message.contains("archived") => ForgeError::Archived,
             403 => ForgeError::Forbidden {
                 message,
                 needs: self.needed(answer),
             },
-            404 => ForgeError::NotFound {
-                what: self.named(what),
+            404 if matches!(subject, Subject::Repository) => ForgeError::RepositoryNotFound {
+                repository: self.full_name(),
             },
+            404 => ForgeError::NotFound { what: what() },
             410 => ForgeError::Gone {
-                what: self.named(what),
+                what: what(),
                 message,
             },
             422 => ForgeError::Invalid { message },

@@ -117,7 +117,7 @@ impl Github {
                 .filter(|path| path.starts_with('/'));
             match elsewhere {
                 Some(elsewhere) if answer.status.is_redirection() => {
-                    elsewhere.clone_into(&mut path)
+                    elsewhere.clone_into(&mut path);
                 }
                 Some(_) | None => return Ok(answer),
             }
@@ -151,6 +151,12 @@ impl Github {
             .await
             .map_err(|error| lost(&error))?;
         let (parts, mut frames) = response.into_parts();
+        // A refusal is read whole, to understand it.
+        let limit = if parts.status.is_success() {
+            request.limit
+        } else {
+            MOST_BYTES
+        };
         let (mut body, mut cut) = (Vec::new(), false);
         while let Some(frame) = frames.frame().await {
             // The answer has begun, so the request has been seen.
@@ -159,7 +165,7 @@ impl Github {
                 ..lost(&error)
             })?;
             let data = frame.into_data().unwrap_or_default();
-            let room = request.limit - body.len();
+            let room = limit - body.len();
             body.extend_from_slice(&data[..data.len().min(room)]);
             if data.len() > room {
                 cut = true;
@@ -191,7 +197,7 @@ fn never_connected(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Returns the cause that says most: the innermost one.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     chain(error).last().unwrap_or(error).to_string()
 }
 

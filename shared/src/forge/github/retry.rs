@@ -6,14 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::client::{Github, Patience};
-use super::refusal::is_rate_limit;
+use super::refusal::{Subject, is_rate_limit};
 use super::request::{Answer, Lost, Request};
 use crate::forge::ForgeError;
 
 /// However often it failed before, nobody waits longer than this for the next try.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// What GitHub asks for when it limits without saying for how long.
-const UNSTATED_LIMIT: Duration = Duration::from_secs(60);
+const UNSTATED_LIMIT: Duration = Duration::from_mins(1);
 
 /// The time that one call has, whatever it consists of.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ impl Github {
             let (lost, wait) = match self.one_try(request, clock).await {
                 Ok(answer) if answer.status.is_server_error() => {
                     let wait = seconds(&answer, "retry-after");
-                    let error = self.refusal(&answer, "this");
+                    let error = self.refusal(&answer, Subject::Repository);
                     (
                         Lost {
                             error,
@@ -133,9 +133,72 @@ fn limited_for(answer: &Answer) -> Duration {
         let reset = seconds(answer, "x-ratelimit-reset")?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         // The second in which it resets is still one too early.
-        Some(reset.saturating_sub(now) + Duration::from_secs(1))
+        Some(
+            reset
+                .saturating_sub(now)
+                .saturating_add(Duration::from_secs(1)),
+        )
     };
     seconds(answer, "retry-after")
         .or_else(until_reset)
         .unwrap_or(UNSTATED_LIMIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+    use super::*;
+
+    fn answer(headers: &[(&'static str, &str)]) -> Answer {
+        let headers = headers.iter().map(|&(name, value)| {
+            let value = HeaderValue::from_str(value).unwrap();
+            (HeaderName::from_static(name), value)
+        });
+        Answer {
+            status: StatusCode::FORBIDDEN,
+            headers: headers.collect::<HeaderMap>(),
+            body: Vec::new(),
+            cut: false,
+        }
+    }
+
+    #[test]
+    fn pauses_grow_up_to_a_bound_and_differ() {
+        let patience = Patience::default();
+        for tries in [1, 2, 3, 10, u32::MAX] {
+            let least = patience
+                .first_pause
+                .saturating_mul(1 << (tries - 1).min(20))
+                .min(LONGEST_PAUSE);
+            let pauses: Vec<Duration> = (0..50).map(|_| pause(&patience, tries)).collect();
+            for pause in &pauses {
+                assert!(*pause >= least / 2 && *pause <= least * 3 / 2, "{pause:?}");
+            }
+            assert!(pauses.iter().any(|pause| *pause != pauses[0]));
+        }
+    }
+
+    #[test]
+    fn a_limit_lasts_as_long_as_github_says() {
+        let huge = u64::MAX.to_string();
+        let past = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1")];
+        let left = [("x-ratelimit-remaining", "9"), ("x-ratelimit-reset", "1")];
+        for (headers, seconds) in [
+            (&[("retry-after", "7")][..], 7),
+            (&[("retry-after", "Fri, 31 Dec 1999 23:59:59 GMT")], 60),
+            (&past, 1),
+            (&left, 60),
+            (&[], 60),
+            (&[("retry-after", &huge)], u64::MAX),
+        ] {
+            assert_eq!(
+                limited_for(&answer(headers)).as_secs(),
+                seconds,
+                "{headers:?}"
+            );
+        }
+        let never = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &huge)];
+        assert!(limited_for(&answer(&never)) > Duration::from_hours(1_000_000));
+    }
 }
