@@ -62,7 +62,8 @@ fn a_reviewer_that_is_dead_does_not_answer_a_second_request() {
             "-F",
             "#{pane_dead}",
         ]);
-        panes.stdout.starts_with(b"1")
+        // Its session may have been put away already by whoever noticed first.
+        panes.stdout.starts_with(b"1") || !panes.status.success()
     });
     let again = place.call(&coder, "request_review", &json!({ "description": "look" }));
     assert_eq!(again["error"], false, "{again}");

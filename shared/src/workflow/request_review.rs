@@ -1,5 +1,7 @@
 //! Asking for a review: a reviewer is born on the coder's commit.
 
+use std::time::Duration;
+
 use serde_json::json;
 use uuid::Uuid;
 
@@ -19,6 +21,10 @@ use crate::store::{NewInstance, NewReview};
 
 /// Files and commits that a reviewer's first message names.
 const SHOWN: usize = 40;
+
+/// How long a reviewer that is just being put away is waited for: it takes milliseconds.
+const SETTLING_POLLS: u32 = 100;
+const SETTLING_PAUSE: Duration = Duration::from_millis(50);
 
 /// A review that is under way.
 #[derive(Debug, Clone)]
@@ -44,6 +50,13 @@ pub async fn request_review(
         // A reviewer that has died unnoticed must not be the answer.
         super::reconcile(context).await?;
         (coder, reviews) = coder_and_reviews(context, &coder.id).await?;
+        for _ in 0..SETTLING_POLLS {
+            if !is_being_put_away(context, &reviews).await? {
+                break;
+            }
+            tokio::time::sleep(SETTLING_PAUSE).await;
+            (coder, reviews) = coder_and_reviews(context, &coder.id).await?;
+        }
     }
     if let Some(running) = already_running(context, &coder, &reviews).await? {
         return Ok(running);
@@ -112,6 +125,20 @@ fn is_pending(reviews: &[Review]) -> bool {
     reviews
         .iter()
         .any(|review| review.verdict == Verdict::Pending)
+}
+
+/// Tells whether another process has found the reviewer dead and is about to say so.
+async fn is_being_put_away(context: &Context, reviews: &[Review]) -> Result<bool, Error> {
+    let pending = reviews
+        .iter()
+        .find(|review| review.verdict == Verdict::Pending);
+    let Some(pending) = pending else {
+        return Ok(false);
+    };
+    let id = pending.review_instance_id.clone();
+    let reviewer = context.store.read(move |r| r.instance(&id)).await?;
+    Ok(reviewer.launch_step == LaunchStep::Ready
+        && reviewer.owner.as_ref().is_some_and(process::is_alive))
 }
 
 async fn already_running(
