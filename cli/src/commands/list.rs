@@ -1,33 +1,26 @@
 //! `claude-codex list`
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 use anstyle::Style;
 use clap::Args;
 use shared::error::{Code, Error};
 use shared::model::{Instance, Status};
-use shared::workflow::{self, Activity, BoardRow, Context, Rounds};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use shared::workflow::{self, Activity, BoardRow, Rounds};
 
 use crate::failure::Failure;
 use crate::live::LiveLines;
 use crate::output::{BAD, BOLD, DIM, GOOD, NAME, Output, PLAIN, WARNING, width};
 use crate::session;
 use crate::table::{Cell, Table};
-use crate::text::{cut, first_line};
+use crate::text::first_line;
 use crate::time::age;
-
-/// How often the database is asked whether anything changed.
-const POLL: Duration = Duration::from_millis(250);
-/// How often the agents themselves are looked at.
-const LOOK: Duration = Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
 Examples:
   claude-codex list                   who is at work
   claude-codex list --all             also those that have ended
-  claude-codex list --watch           a live table; Ctrl-C ends it
+  claude-codex list --watch           a live table, with keys to attach, show and stop
   claude-codex list --json | jq -r '.[] | select(.activity.state == \"waitingForPerson\") | .id'";
 
 /// List the agents and what they are doing
@@ -37,7 +30,7 @@ pub(crate) struct ListArgs {
     /// Also list agents that have ended
     #[arg(long, short)]
     all: bool,
-    /// Keep the table up to date until Ctrl-C
+    /// Keep the table up to date, with keys to attach, show and stop
     #[arg(long, short)]
     watch: bool,
 }
@@ -64,7 +57,7 @@ pub(crate) async fn list(args: &ListArgs, output: Output) -> Result<(), Failure>
     }
     let context = session::open(output).await?;
     if args.watch {
-        return watch(&context, args.all, output).await;
+        return super::watch::watch(&context, args.all, output).await;
     }
     let rows = workflow::board(&context, args.all).await?;
     if output.is_json() {
@@ -76,53 +69,13 @@ pub(crate) async fn list(args: &ListArgs, output: Output) -> Result<(), Failure>
     output.print(&table(&rows).render(width()))
 }
 
-fn nobody(all: bool) -> &'static str {
+/// What is said where there is nobody.
+pub(super) fn nobody(all: bool) -> &'static str {
     if all {
         "There are no agents. `claude-codex code \"…\"` launches one.\n"
     } else {
         "No agent is at work. `claude-codex code \"…\"` launches one, `claude-codex list --all` shows ended ones.\n"
     }
-}
-
-/// Draws the table again whenever something may have changed.
-async fn watch(context: &Context, all: bool, output: Output) -> Result<(), Failure> {
-    // One listener for all the time: a Ctrl-C between two waits is not lost.
-    let mut interrupt = signal(SignalKind::interrupt())
-        .map_err(|source| Error::new(Code::Internal, format!("cannot hear Ctrl-C: {source}")))?;
-    let mut board = LiveLines::default();
-    loop {
-        let rows = workflow::board(context, all).await?;
-        let version = context.store.data_version()?;
-        let lines = if rows.is_empty() {
-            vec![cut(nobody(all).trim_end(), width())]
-        } else {
-            table(&rows).lines(width())
-        };
-        board.draw(output, "", lines)?;
-        if !until_changed(context, version, &mut interrupt).await? {
-            return Ok(());
-        }
-        workflow::reconcile(context).await?;
-    }
-}
-
-/// Waits for a change or for the next look; false means that the user has seen enough.
-async fn until_changed(
-    context: &Context,
-    version: i64,
-    interrupt: &mut Signal,
-) -> Result<bool, Error> {
-    let began = Instant::now();
-    while began.elapsed() < LOOK {
-        tokio::select! {
-            _ = interrupt.recv() => return Ok(false),
-            () = tokio::time::sleep(POLL) => {}
-        }
-        if context.store.data_version()? != version {
-            break;
-        }
-    }
-    Ok(true)
 }
 
 /// Returns the board as a table.

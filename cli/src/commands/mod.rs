@@ -24,3 +24,4 @@ pub(crate) mod show;
 pub(crate) mod stop;
 pub(crate) mod sync;
 pub(crate) mod tasks;
+mod watch;

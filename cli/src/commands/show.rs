@@ -46,7 +46,20 @@ struct Details {
 
 pub(crate) async fn show(args: &ShowArgs, output: Output) -> Result<(), Failure> {
     let context = session::open(output).await?;
-    let row = find(&context, &args.id).await?;
+    let details = details(&context, &args.id).await?;
+    if output.is_json() {
+        return output.document(&details);
+    }
+    output.print(&described(&details))
+}
+
+/// Returns what `show` prints for people.
+pub(super) async fn text(context: &Context, id: &InstanceId) -> Result<String, Failure> {
+    Ok(described(&details(context, id).await?))
+}
+
+async fn details(context: &Context, id: &InstanceId) -> Result<Details, Failure> {
+    let row = find(context, id).await?;
     let instance = row.instance.clone();
     let details = context
         .store
@@ -72,10 +85,7 @@ pub(crate) async fn show(args: &ShowArgs, output: Output) -> Result<(), Failure>
             })
         })
         .await?;
-    if output.is_json() {
-        return output.document(&details);
-    }
-    output.print(&described(&details))
+    Ok(details)
 }
 
 /// Returns one agent with what it is doing.

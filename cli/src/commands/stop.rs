@@ -3,8 +3,9 @@
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
+use shared::error::Error;
 use shared::model::{Instance, InstanceId};
-use shared::workflow::{self, Stopped};
+use shared::workflow::{self, Context, Stopped};
 
 use crate::failure::Failure;
 use crate::output::{NAME, Output, WARNING};
@@ -34,15 +35,7 @@ struct Document<'a> {
 
 pub(crate) async fn stop(args: &StopArgs, output: Output) -> Result<(), Failure> {
     let context = session::open(output).await?;
-    let (run, progress) = Progress::start(output);
-    let record = Record::begin("stop", json!({ "id": args.id }));
-    let result = workflow::stop(&context, &run, &args.id).await;
-    progress.finish(&result);
-    let summary = |stopped: &Stopped| json!({ "kept": stopped.kept });
-    record
-        .end(&context, &run, Some(&args.id), &result, summary, output)
-        .await;
-    let stopped = result?;
+    let stopped = stop_recorded(&context, &args.id, output).await?;
     if output.is_json() {
         return output.document(&Document {
             instance: &stopped.instance,
@@ -55,4 +48,21 @@ pub(crate) async fn stop(args: &StopArgs, output: Output) -> Result<(), Failure>
         output.note("note", WARNING, kept);
     }
     Ok(())
+}
+
+/// Ends an agent, shows how that goes, and records it.
+pub(super) async fn stop_recorded(
+    context: &Context,
+    id: &InstanceId,
+    output: Output,
+) -> Result<Stopped, Error> {
+    let (run, progress) = Progress::start(output);
+    let record = Record::begin("stop", json!({ "id": id }));
+    let result = workflow::stop(context, &run, id).await;
+    progress.finish(&result);
+    let summary = |stopped: &Stopped| json!({ "kept": stopped.kept });
+    record
+        .end(context, &run, Some(id), &result, summary, output)
+        .await;
+    result
 }

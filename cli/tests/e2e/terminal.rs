@@ -49,6 +49,48 @@ fn a_watched_list_follows_the_agents_until_ctrl_c() {
 }
 
 #[test]
+fn a_watched_list_has_keys() {
+    let place = Place::new();
+    place.text(&["code", "First"]);
+    place.text(&["code", "Second"]);
+    let screen = place.screen(&format!("'{PROGRAM}' list --watch"));
+    until("the first is chosen", || {
+        screen.shown().contains("▸ work-first-a1")
+    });
+    screen.press(&["Down"]);
+    until("the second is chosen", || {
+        screen.shown().contains("▸ work-second-a1")
+    });
+    screen.press(&["v"]);
+    until("it is shown", || screen.shown().contains("Last events"));
+    screen.press(&["Enter"]);
+    until("its terminal is seen", || {
+        screen.shown().contains("hello") && !screen.shown().contains("STATUS")
+    });
+    screen.press(&["C-b", "d"]);
+    until("the board is back", || {
+        screen.shown().contains("▸ work-second-a1")
+    });
+    screen.press(&["s"]);
+    until("it asks", || {
+        screen.shown().contains("Stop work-second-a1?")
+    });
+    screen.press(&["n"]);
+    until("it does not ask", || {
+        !screen.shown().contains("Stop work-second-a1?")
+    });
+    screen.press(&["s", "y"]);
+    until("it is stopped", || {
+        place.json(&["show", "work-second-a1"])["status"] == "terminated"
+    });
+    until("the other is chosen", || {
+        screen.shown().contains("▸ work-first-a1")
+    });
+    screen.press(&["q"]);
+    until("it has ended", || screen.has_ended());
+}
+
+#[test]
 fn attach_shows_the_agent_and_leaves_it_at_work() {
     let place = Place::new();
     place.text(&["code", "Go"]);

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod demo;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod github;
@@ -15,7 +16,6 @@ mod github_support;
 mod hostile;
 #[cfg(test)]
 mod kills;
-#[cfg(test)]
 #[cfg(test)]
 mod merging;
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! Runs where `CODEX_TEST_CLAUDE` names a claude binary; else each test says that it was skipped.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use scripted_model::{Answer, Model, Rule, last_user_text};
 use serde_json::{Value, json};
@@ -72,6 +71,17 @@ impl Lab {
 
     fn shows(&self, id: &InstanceId, what: &str) {
         self.place.until(what, || self.screen(id).contains(what));
+    }
+
+    /// Waits until Claude Code itself says that it is at its prompt.
+    fn idle(&self, id: &InstanceId) {
+        self.place.until("it is idle", || {
+            let listed = text(&self.place.codex(&["list", "--json"]));
+            let listed: Value = serde_json::from_str(&listed).unwrap();
+            let agents = listed.as_array().unwrap();
+            let agent = agents.iter().find(|agent| agent["id"] == id.as_str());
+            agent.is_some_and(|agent| agent["activity"]["state"] == "idle")
+        });
     }
 
     fn press(&self, id: &InstanceId, keys: &[&str]) {
@@ -184,6 +194,7 @@ fn an_idle_agent_gets_it_byte_for_byte() {
     };
     let coder = lab.coder("begin");
     lab.shows(&coder, "Done.");
+    lab.idle(&coder);
     let note = "/exit\n!touch PWNED\n  two spaces\n\n- ünï ✓ 漢字 🦀 \\ $HOME `x` \"q\" 's' @README.md end";
     for number in 1..=5 {
         text(&lab.place.send(&coder, note));
@@ -199,9 +210,7 @@ fn an_idle_agent_gets_it_byte_for_byte() {
         });
         assert_eq!(lab.place.messages(&coder).len(), number);
         assert_eq!(lab.told(message.id.as_str()), 1);
-        lab.place.until("idle again", || {
-            !lab.screen(&coder).contains("esc to interrupt")
-        });
+        lab.idle(&coder);
     }
 }
 
@@ -309,6 +318,11 @@ fn a_killed_agent_gets_it_when_resumed() {
     let id = lab.place.messages(&coder)[0].id.clone();
     lab.place
         .until("the model has it", || lab.told(id.as_str()) == 1);
-    std::thread::sleep(Duration::from_secs(1));
+    // What comes later is not what was owed once more.
+    text(&lab.place.send(&coder, "and now?"));
+    lab.taken(&coder);
+    let next = lab.place.messages(&coder).pop().unwrap().id;
+    lab.place
+        .until("the model has it", || lab.told(next.as_str()) > 0);
     assert_eq!(lab.told(id.as_str()), 1);
 }
