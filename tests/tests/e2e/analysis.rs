@@ -324,7 +324,7 @@ fn a_cancelled_analysis_ends_at_once() {
     let took = cancelled.elapsed();
     assert_eq!(event.error_code.as_deref(), Some("CANCELLED"));
     // 100 ms is promised; a machine with other things to do gets more.
-    assert!(took < Duration::from_millis(1_000), "{took:?}");
+    assert!(took < Duration::from_secs(1), "{took:?}");
     // The server goes on as if nothing had been.
     assert_eq!(
         analysed(&mut client, "dependencies", "shallow")["cached"],
