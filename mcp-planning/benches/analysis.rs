@@ -57,9 +57,12 @@ fn many_files(tree: &Path, count: usize) -> PathBuf {
     for number in 0..count {
         let folder = place.join(format!("crates/c{}/src/m{}", number % 100, number % 1_000));
         fs::create_dir_all(&folder).expect("folder");
-        let text: String = (0..40)
-            .map(|line| format!("/// Does part {line}.\npub fn part_{line}_{number}(x: u8) -> u8 {{ x + {line} }}\n"))
-            .collect();
+        let mut text = String::new();
+        for line in 0..40 {
+            text.push_str(&format!(
+                "/// Does part {line}.\npub fn part_{line}_{number}(x: u8) -> u8 {{ x + {line} }}\n"
+            ));
+        }
         fs::write(folder.join(format!("f{number}.rs")), text).expect("file");
     }
     git(&place, &["init", "-q", "-b", "main"]);

@@ -162,7 +162,7 @@ fn big() -> Repo {
     }
     repo.write("Cargo.toml", "[package]\nname = \"big\"\n")
         .commit("Ann", 1_600_000_000);
-    for number in 0..40i64 {
+    for number in 0..8i64 {
         repo.write(&format!("src/m{number}/f1.rs"), "fn a() {}\n")
             .commit("Bob", 1_600_000_000 + number);
     }

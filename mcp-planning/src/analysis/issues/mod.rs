@@ -55,7 +55,7 @@ pub fn issues(
             control.check()?;
             report
                 .incomplete
-                .push(Incomplete::new("stale branches", &error.to_string()));
+                .push(Incomplete::new("stale branches", error.to_string()));
         }
     }
     if depth != Depth::Shallow {

@@ -10,6 +10,7 @@ use super::words::{Rarity, words};
 use crate::analysis::report::issues::UncoveredTodo;
 use crate::analysis::text::harmless;
 use crate::analysis::tree::file_list::FileList;
+use crate::analysis::tree::markers::FoundMarker;
 use crate::analysis::{AnalysisError, Control};
 
 /// Remarks kept; a repository with more has no use for a list.
@@ -20,13 +21,6 @@ const COVERING_SHARE: f32 = 0.5;
 
 static NUMBER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:#|issues/|\bGH-|\bissue )(\d{1,9})\b").ok());
-
-struct Todo {
-    path: String,
-    line: u32,
-    word: &'static str,
-    text: String,
-}
 
 /// What was found, and whether everything was looked at.
 pub(super) struct Found {
@@ -41,26 +35,30 @@ pub(super) fn find(
     input: &IssuesInput,
     control: &Control,
 ) -> Result<Found, AnalysisError> {
-    let (todos, mut complete) = remarks(listing);
     let known = Known::of(input);
     let mut found = Found {
         uncovered: Vec::new(),
         covered: 0,
         complete: true,
     };
-    for todo in todos {
+    let remarks = listing
+        .entries()
+        .iter()
+        .flat_map(|file| file.markers.iter().map(move |marker| (file, marker)));
+    for (seen, (file, marker)) in remarks.enumerate() {
         control.check()?;
-        if control.is_late() {
-            complete = false;
+        if seen == MOST || control.is_late() {
+            found.complete = false;
             break;
         }
-        match known.judge(&todo.text) {
+        let text = remark(marker);
+        match known.judge(&text) {
             Coverage::Covered => found.covered += 1,
             Coverage::Open { names_issue } => found.uncovered.push(UncoveredTodo {
-                path: todo.path,
-                line: todo.line,
-                word: todo.word.to_owned(),
-                text: todo.text,
+                path: file.path.clone(),
+                line: u32::try_from(marker.line).unwrap_or(u32::MAX),
+                word: marker.kind.word().to_owned(),
+                text,
                 names_issue,
             }),
         }
@@ -79,32 +77,19 @@ pub(super) fn find(
             b.line,
         ))
     });
-    found.complete = complete;
     Ok(found)
 }
 
-/// Takes the remarks out of the files; the flag tells whether these are all.
-fn remarks(listing: &FileList) -> (Vec<Todo>, bool) {
-    let mut all = listing.entries().iter().flat_map(|file| {
-        file.markers.iter().map(|marker| {
-            let word = marker.kind.word();
-            let after = marker
-                .text
-                .split_once(word)
-                .map_or("", |(_, after)| after)
-                .trim_start_matches([':', ' ', '-'])
-                .trim_end_matches("*/")
-                .trim_end_matches("-->");
-            Todo {
-                path: file.path.clone(),
-                line: u32::try_from(marker.line).unwrap_or(u32::MAX),
-                word,
-                text: harmless(after, 200),
-            }
-        })
-    });
-    let todos = all.by_ref().take(MOST).collect();
-    (todos, all.next().is_none())
+/// Returns what a marker's line says after the word.
+fn remark(marker: &FoundMarker) -> String {
+    let after = marker
+        .text
+        .split_once(marker.kind.word())
+        .map_or("", |(_, after)| after)
+        .trim_start_matches([':', ' ', '-'])
+        .trim_end_matches("*/")
+        .trim_end_matches("-->");
+    harmless(after, 200)
 }
 
 enum Coverage {

@@ -5,7 +5,7 @@ use super::*;
 fn many() -> Repository {
     let repository = Repository::with(&[]);
     let mut manifest = String::from("[package]\nname = \"x\"\n[dependencies]\n");
-    for number in 0..20_000 {
+    for number in 0..6_000 {
         writeln!(manifest, "dep{number} = \"*\"").unwrap();
     }
     repository.write("Cargo.toml", &manifest);
@@ -14,8 +14,8 @@ fn many() -> Repository {
 
 #[test]
 fn many_dependencies_fit_every_budget() {
-    let report = many().report(Depth::Deep);
-    assert_eq!(report.direct.len(), 20_000);
+    let report = many().report(Depth::Medium);
+    assert_eq!(report.direct.len(), 6_000);
     for tokens in [2_000, 8_000, 20_000, 1_000_000] {
         let summary = summarise(&report, tokens);
         let size = serde_json::to_string(&summary).unwrap().len();
@@ -27,8 +27,8 @@ fn many_dependencies_fit_every_budget() {
             size * 10 >= tokens.min(20_000) * 3 * 6,
             "{size} bytes waste a budget of {tokens} tokens"
         );
-        assert_eq!(summary.direct.total(), 20_000);
-        assert_eq!(summary.loose.total(), 20_000);
+        assert_eq!(summary.direct.total(), 6_000);
+        assert_eq!(summary.loose.total(), 6_000);
         assert_eq!(summary.headline(), report.headline());
     }
 }
@@ -36,7 +36,7 @@ fn many_dependencies_fit_every_budget() {
 #[test]
 fn long_inner_lists_are_cut_too() {
     let repository = Repository::with(&[]);
-    for number in 0..2_000 {
+    for number in 0..600 {
         repository.write(
             &format!("m{number}/Cargo.toml"),
             format!(
@@ -50,7 +50,7 @@ fn long_inner_lists_are_cut_too() {
     assert_eq!(
         summary.conflicts[0].requirements[0].places.len()
             + summary.conflicts[0].requirements[0].more_places as usize,
-        1_000
+        300
     );
     assert!(!summary.direct.is_empty());
 }

@@ -126,7 +126,7 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_parser_panics_on_arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
@@ -286,7 +286,7 @@ fn huge_files_are_skipped_and_named() {
 #[test]
 fn cancelling_ends_it_at_once() {
     let repository = Repository::with(&[]);
-    for number in 0..3_000 {
+    for number in 0..800 {
         repository.write(
             &format!("d{}/f{number}.rs", number % 50),
             "use serde::Serialize;\n".repeat(200),
