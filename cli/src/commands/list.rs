@@ -119,6 +119,9 @@ pub(crate) fn table(rows: &[BoardRow]) -> Table {
 
 /// Returns in one line what an agent is about.
 fn subject(instance: &Instance) -> String {
+    if let Some(coder) = &instance.parent_instance_id {
+        return format!("reviews {coder}");
+    }
     let text = first_line(&instance.prompt);
     match (instance.issue_number, &instance.task_id) {
         (Some(number), _) => format!("#{number} {text}"),

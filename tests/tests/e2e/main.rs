@@ -18,3 +18,4 @@ mod setup;
 mod surface;
 mod tasks;
 mod tidy;
+mod tool_pages;
