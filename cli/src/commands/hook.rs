@@ -35,10 +35,11 @@ pub(crate) struct HookArgs {
 
 pub(crate) fn hook() -> ExitCode {
     let environment = Environment::of_process();
-    // Nobody to act for, or a person trying it out.
-    if let Some(id) = environment.instance_id().ok().flatten()
-        && !io::stdin().is_terminal()
-        && let Err(problem) = answer_in_time(&environment, &id)
+    let id = environment.instance_id().ok().flatten();
+    // A person trying it out has nothing to tell.
+    if !io::stdin().is_terminal()
+        && let Err(problem) = answer_in_time(&environment, id.as_ref())
+        && let Some(id) = id
     {
         log(&environment, &id, &problem);
     }
@@ -46,12 +47,12 @@ pub(crate) fn hook() -> ExitCode {
 }
 
 /// Does the work on a thread of its own, which is left behind if it takes too long.
-fn answer_in_time(environment: &Environment, id: &InstanceId) -> Result<(), String> {
+fn answer_in_time(environment: &Environment, id: Option<&InstanceId>) -> Result<(), String> {
     let (sender, receiver) = mpsc::channel();
-    let (environment, id) = (environment.clone(), id.clone());
+    let (environment, id) = (environment.clone(), id.cloned());
     std::thread::spawn(move || {
         // A receiver that has gone is no longer interested.
-        let _ = sender.send(answer(&environment, &id));
+        let _ = sender.send(answer(&environment, id));
     });
     receiver.recv_timeout(PATIENCE).unwrap_or_else(|error| {
         Err(format!(
@@ -61,7 +62,7 @@ fn answer_in_time(environment: &Environment, id: &InstanceId) -> Result<(), Stri
     })
 }
 
-fn answer(environment: &Environment, id: &InstanceId) -> Result<(), String> {
+fn answer(environment: &Environment, launched: Option<InstanceId>) -> Result<(), String> {
     let began = Instant::now();
     let mut bytes = Vec::new();
     io::stdin()
@@ -76,11 +77,21 @@ fn answer(environment: &Environment, id: &InstanceId) -> Result<(), String> {
         return Err(format!("there is no database {}", path.display()));
     }
     let store = Store::open(&path).map_err(|error| error.to_string())?;
+    let id = match launched {
+        Some(id) => Some(id),
+        // A session of a person's own, whose settings have our hooks: known by Claude's name for it.
+        None => store
+            .read_now(|r| r.adopted_in_session(&payload.session_id))
+            .map_err(|error| error.to_string())?,
+    };
+    let Some(id) = id else {
+        return Ok(());
+    };
     store
-        .write_now(|w| take_in(w, id, &payload, began))
+        .write_now(|w| take_in(w, &id, &payload, began))
         .map_err(|error| error.to_string())?;
     if matches!(payload.event, Event::Stop { .. }) {
-        hand_over(&store, id)?;
+        hand_over(&store, &id)?;
     }
     Ok(())
 }

@@ -145,3 +145,33 @@ fn exec_agent_becomes_the_agent_with_just_its_own_environment() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("`no-such-agent`"));
 }
+
+#[test]
+fn a_session_of_a_persons_own_gets_what_it_is_owed_at_the_end_of_its_turn() {
+    let place = Place::new();
+    let session = "0b2f6a52-6a3c-4c6e-9d3e-0a1b2c3d4e5f";
+    stored_instance(&place, "work-mine-a1");
+    let id: shared::model::InstanceId = "work-mine-a1".parse().unwrap();
+    let owed = shared::store::NewMessage {
+        id: "m-00000001".parse().unwrap(),
+        instance: id.clone(),
+        sender: "review-mine-a1-r1".to_owned(),
+        kind: shared::model::MessageKind::Feedback,
+        body: "[claude-codex m-00000001] changes requested".to_owned(),
+    };
+    let stored = place.store().write_now(|w| {
+        w.set_claude_session(&id, session)?;
+        w.insert_message(&owed)
+    });
+    stored.unwrap();
+    let stop = |session: &str| {
+        let payload = json!({ "hook_event_name": "Stop", "session_id": session, "cwd": "/",
+            "transcript_path": "/nowhere", "stop_hook_active": false });
+        hook(&place, None, "Stop", &payload.to_string())
+    };
+    assert_eq!(stop("11111111-2222-3333-4444-555555555555"), "");
+    let answer: serde_json::Value = serde_json::from_str(&stop(session)).unwrap();
+    assert_eq!(answer["decision"], "block");
+    assert_eq!(answer["reason"], owed.body);
+    assert_eq!(stop(session), "", "it was handed over twice");
+}

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod github;

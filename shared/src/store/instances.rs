@@ -103,6 +103,19 @@ impl Reader<'_> {
         Ok(rows)
     }
 
+    /// Returns the live coder of a person's own Claude session: the one that is owed feedback.
+    pub fn adopted_in_session(&self, session: &str) -> Result<Option<InstanceId>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT * FROM instances WHERE claude_session_id = ?1 AND origin = 'adopted'
+                 AND kind = 'coding' AND status IN {LIVE} ORDER BY created_at DESC LIMIT 1"
+            ))?
+            .query_row([session], instance)
+            .optional()?
+            .map(|instance| instance.id))
+    }
+
     /// Returns the live instances of one kind that live in a worktree, newest first.
     pub fn live_in_worktree(
         &self,

@@ -1,0 +1,23 @@
+"""An agent in twenty lines: CODEX_AGENT_COMMAND="python3 /path/to/agent.py" claude-codex code "Write this down"
+
+It is started in its own worktree. What it is told later is typed into its terminal, as a person would."""
+import json, os, subprocess
+
+(server,) = json.load(open(os.environ["CODEX_MCP_CONFIG"]))["mcpServers"].values()
+mcp = subprocess.Popen([server["command"], *server.get("args", [])], env={**os.environ, **server.get("env", {})},
+                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+def send(**message):
+    mcp.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+
+def request(number, method, **params):
+    send(id=number, method=method, params=params)
+    return next(answer for answer in map(json.loads, mcp.stdout) if answer.get("id") == number)
+
+request(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "agent", "version": "1"})
+send(method="notifications/initialized")
+open("NOTES.md", "a").write(open(os.environ["CODEX_PROMPT_FILE"]).read())
+subprocess.run("git add NOTES.md && git commit -q -m 'Write it down'", shell=True, check=True)
+print(request(2, "tools/call", name="create_pr", arguments={"title": "Notes", "description": "Written down."}), flush=True)
+while True:
+    print("told:", input(), flush=True)
