@@ -1,0 +1,125 @@
+//! The documents keep up with the program.
+//!
+//! `UPDATE_DOCS=1 cargo test -p tests --test e2e docs` writes docs/configuration.md anew.
+
+use std::fmt::Write;
+use std::fs;
+
+use shared::config::{Config, Environment};
+use shared::error::Code;
+use tests::{TestEnv, project_root};
+
+fn read(name: &str) -> String {
+    fs::read_to_string(project_root().join(name)).unwrap()
+}
+
+#[test]
+fn the_readme_explains_every_error() {
+    let readme = read("README.md");
+    let unexplained: Vec<_> = Code::ALL
+        .iter()
+        .filter(|code| !readme.contains(&format!("`{code}`")))
+        .collect();
+    assert!(unexplained.is_empty(), "{unexplained:?}");
+}
+
+#[test]
+fn what_is_linked_exists() {
+    for page in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "docs/delivery.md",
+        "docs/configuration.md",
+        "docs/clients.md",
+        "examples/README.md",
+    ] {
+        let folder = project_root().join(page);
+        let folder = folder.parent().unwrap();
+        for link in read(page).split("](").skip(1) {
+            let target = link.split(')').next().unwrap();
+            let target = target.split('#').next().unwrap();
+            if !target.is_empty() && !target.contains("://") {
+                assert!(folder.join(target).exists(), "{page}: {target}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_setting_is_described() {
+    let page = configuration();
+    let file = project_root().join("docs/configuration.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&file, &page).unwrap();
+    }
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        page,
+        "UPDATE_DOCS=1 writes it anew"
+    );
+}
+
+/// Returns the page: each setting with what examples/config.toml says of it.
+fn configuration() -> String {
+    let env = TestEnv::new();
+    let environment = Environment::new(env.variables().clone(), env.repository());
+    let config = Config::load(&environment, None, &[]).unwrap();
+    let mut page = "# Configuration
+
+Each layer wins over the one before: the defaults below, `$XDG_CONFIG_HOME/claude-codex/config.toml` (yours, everywhere),
+`.codex/config.toml` at the top of a repository (everybody's, there), and `CODEX_*` variables. A key that does not exist is
+an error that names the nearest one. `claude-codex config` prints each value and where it comes from;
+`claude-codex init` writes a `.codex/config.toml` with all of them as comments. [examples/config.toml](../examples/config.toml) has
+the same as a file.
+
+| setting | default | variable | meaning |
+|---|---|---|---|
+"
+    .to_owned();
+    for value in &config.values {
+        let _ = writeln!(
+            page,
+            "| `{}` | `{}` | `{}` | {} |",
+            value.key,
+            value
+                .value
+                .to_string()
+                .replace('\n', " ")
+                .replace('|', "\\|"),
+            variable(&value.key),
+            meaning(&value.key),
+        );
+    }
+    page
+}
+
+fn variable(key: &str) -> String {
+    let mut name = "CODEX_".to_owned();
+    for character in key.chars() {
+        match character {
+            '.' => name.push('_'),
+            upper if upper.is_ascii_uppercase() => {
+                name.push('_');
+                name.push(upper);
+            }
+            lower => name.push(lower.to_ascii_uppercase()),
+        }
+    }
+    name
+}
+
+/// Returns the comment above a key; keys below one comment share it.
+fn meaning(key: &str) -> String {
+    let (section, name) = key.split_once('.').unwrap();
+    let example = read("examples/config.toml");
+    let start = example.find(&format!("[{section}]\n")).unwrap();
+    let mut comment = "";
+    for line in example[start..].lines().skip(1) {
+        if let Some(text) = line.strip_prefix("# ") {
+            comment = text;
+        } else if line.split(" =").next() == Some(name) {
+            return comment.to_owned();
+        }
+    }
+    panic!("examples/config.toml does not have {key}")
+}
