@@ -89,7 +89,7 @@ pub(crate) fn find(bytes: &[u8], grammar: &Grammar) -> Vec<FoundMarker> {
     let mut comments = Comments(Vec::new());
     lexer::scan(bytes, grammar, &mut comments);
     let mut found: Vec<FoundMarker> = Vec::new();
-    let (mut line, mut counted) = (1, 0);
+    let (mut line, mut counted, mut judged) = (1, 0, 0);
     for (start, end, kind) in hits {
         let after = comments.0.partition_point(|comment| comment.0 <= start);
         let inside = after > 0 && comments.0[after - 1].1 >= end;
@@ -98,13 +98,21 @@ pub(crate) fn find(bytes: &[u8], grammar: &Grammar) -> Vec<FoundMarker> {
         }
         line += memchr_iter(b'\n', &bytes[counted..start]).count() as u64;
         counted = start;
-        if found.last().is_some_and(|last| last.line == line) {
+        if judged == line {
             continue;
         }
+        judged = line;
         let line_start = memrchr(b'\n', &bytes[..start])
             .map_or(0, |at| at + 1)
             .max(comments.0[after - 1].0);
         let line_end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |offset| start + offset);
+        // A line with several of these words speaks about them.
+        let is_mention = search
+            .find_iter(&bytes[line_start..line_end])
+            .any(|other| WORDS[other.pattern().as_usize()].1 != kind);
+        if is_mention {
+            continue;
+        }
         let from = if start - line_start < 40 {
             line_start
         } else {
@@ -140,7 +148,7 @@ mod tests {
 
     #[test]
     fn only_words_in_comments_count() {
-        let text = "let TODO = 1; // TODO(ann): fix\nlet s = \"FIXME\";\n/* a\n * HACK around\n */\n// TODOS XXXX\n// TODO, `HACK`\n";
+        let text = "let TODO = 1; // TODO(ann): fix\nlet s = \"FIXME\";\n/* a\n * HACK around\n */\n// TODOS XXXX\n// FIXME, HACK and XXX before TODO\n// `HACK`\n";
         let found = find(text.as_bytes(), named("Rust").unwrap().grammar());
         let seen: Vec<_> = found
             .iter()
