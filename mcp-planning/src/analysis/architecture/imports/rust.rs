@@ -1,6 +1,7 @@
 //! Reads `use`, `mod`, paths and public items of Rust files.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -37,17 +38,21 @@ pub(crate) struct RustFacts {
     pub(crate) modules: Vec<(Vec<String>, String, Option<String>)>,
     /// Inline modules, each with those around it.
     pub(crate) inline: Vec<Vec<String>>,
-    /// Items that other modules can name, sorted.
-    items: Vec<Box<str>>,
+    /// Hashes of the items that other modules can name, sorted: names would take most of the memory.
+    items: Vec<u64>,
 }
 
 impl RustFacts {
     /// Tells whether the file defines an item of this name.
     pub(crate) fn defines(&self, item: &str) -> bool {
-        self.items
-            .binary_search_by(|other| (**other).cmp(item))
-            .is_ok()
+        self.items.binary_search(&hash_of(item)).is_ok()
     }
+}
+
+fn hash_of(item: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    item.hash(&mut hasher);
+    hasher.finish()
 }
 
 static PATH_ATTRIBUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -253,7 +258,7 @@ impl<'a> Reader<'a> {
             if self.in_module()
                 && let Some(Word::Name(item)) = self.peek()
             {
-                self.rust.items.push(item.into());
+                self.rust.items.push(hash_of(item));
                 if visibility == Visibility::Public {
                     self.facts.export(kind, item.as_bytes());
                 }
@@ -266,7 +271,7 @@ impl<'a> Reader<'a> {
             if self.next() == Some(Word::Sign(b'!'))
                 && let Some(Word::Name(item)) = self.next()
             {
-                self.rust.items.push(item.into());
+                self.rust.items.push(hash_of(item));
             } else {
                 self.at = at;
             }
