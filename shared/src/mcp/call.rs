@@ -40,9 +40,9 @@ impl Call {
         self.kit.identity.instance(&self.run).await
     }
 
-    /// Returns the instance if there is one; never makes one.
-    pub fn known_instance(&self) -> Option<InstanceId> {
-        self.kit.identity.known()
+    /// Returns the instance if there is one; never adopts one.
+    pub async fn present_instance(&self) -> Result<Option<InstanceId>, Error> {
+        self.kit.identity.present(&self.run).await
     }
 
     pub fn run(&self) -> &Run {

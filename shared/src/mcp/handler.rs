@@ -117,6 +117,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        self.heard();
         let resources = self.0.definition.resources.iter();
         let plain = resources.filter(|resource| !resource.uri.ends_with('/'));
         Ok(ListResourcesResult::with_all_items(
@@ -135,6 +136,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.heard();
         let resources = self.0.definition.resources.iter();
         Ok(ListResourceTemplatesResult::with_all_items(
             resources
@@ -153,6 +155,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        self.heard();
         let uri = request.uri;
         let found = self
             .0
@@ -182,6 +185,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        self.heard();
         let prompts = self.0.definition.prompts.iter().map(|prompt| {
             let (name, description) = prompt.argument;
             let argument = PromptArgument::new(name)
@@ -198,6 +202,7 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        self.heard();
         let prompts = &self.0.definition.prompts;
         let Some(prompt) = prompts.iter().find(|prompt| prompt.name == request.name) else {
             let problem = format!("there is no prompt `{}`", request.name);

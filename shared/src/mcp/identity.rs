@@ -69,6 +69,14 @@ impl Identity {
         self.0.instance.get_or_try_init(find).await.cloned()
     }
 
+    /// Returns the instance it was launched for, or the one that it has adopted by now.
+    pub(super) async fn present(&self, run: &Run) -> Result<Option<InstanceId>, Error> {
+        match self.0.environment.instance_id()? {
+            Some(_) => self.instance(run).await.map(Some),
+            None => Ok(self.known()),
+        }
+    }
+
     pub(super) fn known(&self) -> Option<InstanceId> {
         self.0.instance.get().cloned()
     }

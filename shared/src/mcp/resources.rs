@@ -11,7 +11,7 @@ pub fn instance() -> Resource {
     Resource::new(
         "codex://instance",
         "instance",
-        "The agent that this server acts for: its worktree, branch and status; null before its first tool call",
+        "The agent that this server acts for: its worktree, branch and status; null before the first tool call of a session that nobody launched",
         read_instance,
     )
 }
@@ -37,7 +37,7 @@ pub fn feedback() -> Resource {
 }
 
 async fn read_feedback(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
-    let Some(id) = call.known_instance() else {
+    let Some(id) = call.present_instance().await? else {
         return Ok(Value::Null);
     };
     let context = call.context().await?;
@@ -49,7 +49,7 @@ async fn read_feedback(call: Call, _query: ResourceQuery) -> Result<Value, Error
 }
 
 async fn read_instance(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
-    let Some(id) = call.known_instance() else {
+    let Some(id) = call.present_instance().await? else {
         return Ok(Value::Null);
     };
     let context = call.context().await?;
@@ -57,7 +57,7 @@ async fn read_instance(call: Call, _query: ResourceQuery) -> Result<Value, Error
 }
 
 async fn read_task(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
-    let Some(id) = call.known_instance() else {
+    let Some(id) = call.present_instance().await? else {
         return Ok(Value::Null);
     };
     let context = call.context().await?;

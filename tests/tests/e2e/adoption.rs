@@ -165,3 +165,16 @@ fn twenty_sessions_at_once_are_all_served() {
     assert_eq!(clients[0].read("codex://tasks").unwrap()["total"], 20);
     assert_eq!(instances(&env).len(), 20);
 }
+
+#[test]
+fn a_server_that_was_launched_for_an_agent_knows_it_from_the_first_read() {
+    for era in Era::BOTH {
+        let mut env = TestEnv::new();
+        act(&mut Client::start(&env, Server::Planning, era));
+        let id = only_instance(&env).id;
+        env.set("CODEX_INSTANCE_ID", id.as_str());
+        let mut client = Client::start(&env, Server::Planning, era);
+        let shown = client.read("codex://instance").unwrap();
+        assert_eq!(shown["id"], json!(id), "{era:?}");
+    }
+}
