@@ -87,7 +87,7 @@ the same as a file.
                 .replace('\n', " ")
                 .replace('|', "\\|"),
             variable(&value.key),
-            meaning(&value.key),
+            meaning(&value.key).unwrap(),
         );
     }
     page
@@ -108,18 +108,18 @@ fn variable(key: &str) -> String {
     name
 }
 
-/// Returns the comment above a key; keys below one comment share it.
-fn meaning(key: &str) -> String {
-    let (section, name) = key.split_once('.').unwrap();
+/// Returns the comment above a key, if it is there; keys below one comment share it.
+fn meaning(key: &str) -> Option<String> {
+    let (section, name) = key.split_once('.')?;
     let example = read("examples/config.toml");
-    let start = example.find(&format!("[{section}]\n")).unwrap();
+    let start = example.find(&format!("[{section}]\n"))?;
     let mut comment = "";
     for line in example[start..].lines().skip(1) {
         if let Some(text) = line.strip_prefix("# ") {
             comment = text;
         } else if line.split(" =").next() == Some(name) {
-            return comment.to_owned();
+            return Some(comment.to_owned());
         }
     }
-    panic!("examples/config.toml does not have {key}")
+    None
 }
