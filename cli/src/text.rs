@@ -96,4 +96,17 @@ mod tests {
         assert_eq!(first_line("\n  \n  Fix it \nand more"), "Fix it");
         assert_eq!(first_line(""), "");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_made_harmless(text: String, width in 0_usize..40) {
+            let line = harmless(&text);
+            proptest::prop_assert!(!line.contains(is_harmful), "{line:?}");
+            proptest::prop_assert_eq!(line.chars().count(), text.chars().count());
+            let block = harmless_block(&text);
+            proptest::prop_assert!(!block.replace('\n', "").contains(is_harmful), "{block:?}");
+            proptest::prop_assert!(columns(&cut(&line, width)) <= width);
+            proptest::prop_assert!(!first_line(&text).contains(is_harmful));
+        }
+    }
 }

@@ -152,11 +152,9 @@ class Story:
         self.succeeded("request_changes", answers[0], "feedbackDelivered", "codingAgentReactivated")
         for answer in answers[1:]:
             self.refused("a second verdict", answer, "REVIEW_DECIDED")
-        (feedback,) = self.session("mcp-coding", tree, coder["id"], [read("codex://feedback")])
-        self.equal("the feedback that the coder reads", content(feedback).get("feedback"), FEEDBACK)
 
         self.place.commit(tree, "greeting.txt", "Hello\nGood morning\n")
-        second = self.request_review(tree, coder)
+        second = self.request_review(tree, coder, FEEDBACK)
         pull_request = call("create_pr", title="Greet people", description="With a greeting.")
         (approved,) = self.session(
             "mcp-review", second["reviewWorkspace"], second["reviewInstanceId"], [pull_request]
@@ -166,9 +164,10 @@ class Story:
         found = self.succeeded("create_pr by the coder", repeated, "prUrl", "prNumber")
         self.equal("the pull request found again", found.get("prNumber"), number)
 
-    def request_review(self, tree, coder):
+    def request_review(self, tree, coder, expected_feedback=None):
         review = call("request_review", description="Adds a greeting.")
-        (answer,) = self.session("mcp-coding", tree, coder["id"], [review])
+        feedback, answer = self.session("mcp-coding", tree, coder["id"], [read("codex://feedback"), review])
+        self.equal("the feedback that the coder reads", content(feedback).get("feedback"), expected_feedback)
         if not self.one_shot:
             self.check("request_review tells no progress", answer.get("progress", 0) > 0, answer)
         return self.succeeded("request_review", answer, "reviewInstanceId", "reviewWorkspace")

@@ -193,6 +193,8 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn event(rest: &str) -> Event {
@@ -310,5 +312,93 @@ mod tests {
             Answer::AllowPermission.to_json().unwrap(),
             json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}})
         );
+    }
+
+    /// Pieces of a payload, of the right kinds and of wrong ones.
+    fn fields() -> impl Strategy<Value = serde_json::Map<String, Value>> {
+        let names = [
+            "session_id",
+            "transcript_path",
+            "cwd",
+            "prompt_id",
+            "permission_mode",
+            "source",
+            "prompt",
+            "tool_name",
+            "tool_input",
+            "tool_use_id",
+            "tool_response",
+            "message",
+            "notification_type",
+            "stop_hook_active",
+            "last_assistant_message",
+            "reason",
+            "hook_event_name",
+        ];
+        let name = prop_oneof![
+            4 => prop::sample::select(names.map(str::to_owned).to_vec()),
+            1 => any::<String>(),
+        ];
+        let value = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+            prop::sample::select(HookName::ALL.to_vec()).prop_map(|hook| hook.as_str().into()),
+            prop::collection::vec(any::<String>(), 0..3).prop_map(Value::from),
+            any::<String>().prop_map(|text| json!({"command": text})),
+        ];
+        prop::collection::vec((name, value), 0..12).prop_map(|fields| fields.into_iter().collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+            let _ = Payload::parse(&bytes);
+        }
+
+        #[test]
+        fn any_fields_are_read_or_refused(fields in fields()) {
+            let _ = Payload::parse(Value::Object(fields).to_string().as_bytes());
+        }
+
+        /// The proof of an arrival is in the prompt: not a byte of it may change, whatever else there is.
+        #[test]
+        fn a_prompt_is_read_as_it_was_typed(prompt: String, session: String, mut more in fields()) {
+            for known in ["transcript_path", "cwd", "prompt_id", "permission_mode"] {
+                more.remove(known);
+            }
+            more.insert("session_id".to_owned(), session.clone().into());
+            more.insert("hook_event_name".to_owned(), "UserPromptSubmit".into());
+            more.insert("prompt".to_owned(), prompt.clone().into());
+            let payload = Payload::parse(Value::Object(more).to_string().as_bytes()).unwrap();
+            prop_assert_eq!(payload.session_id, session);
+            prop_assert_eq!(payload.event, Event::UserPromptSubmit { prompt });
+        }
+
+        #[test]
+        fn an_event_of_a_later_release_is_passed_over(name in "[A-Za-z]{1,20}") {
+            prop_assume!(HookName::parse(&name).is_none());
+            let text = json!({"session_id": "s", "hook_event_name": name}).to_string();
+            prop_assert_eq!(Payload::parse(text.as_bytes()).unwrap().event, Event::Unknown);
+        }
+
+        #[test]
+        fn an_answer_says_its_text_whole(text: String) {
+            for answer in [
+                Answer::KeepWorking { reason: text.clone() },
+                Answer::DenyTool { reason: text.clone() },
+                Answer::DenyPermission { reason: text.clone() },
+                Answer::AddContext { event: HookName::SessionStart, context: text.clone() },
+            ] {
+                let printed = answer.to_json().unwrap().to_string();
+                prop_assert!(!printed.contains('\n'), "Claude Code reads one line");
+                let read: Value = serde_json::from_str(&printed).unwrap();
+                let whole = json!(text).to_string();
+                prop_assert!(read.to_string().contains(&whole));
+            }
+        }
     }
 }

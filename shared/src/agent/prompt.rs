@@ -141,4 +141,16 @@ mod tests {
             assert!(!message.contains(['\u{1b}', '\r', '\0']));
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn harmless_text_has_no_controls_and_all_else(text: String) {
+            let safe = harmless(&text);
+            let acts = |c: char| c.is_control() && c != '\n' && c != '\t';
+            proptest::prop_assert!(!safe.contains(acts), "{safe:?}");
+            let rest: String = text.replace("\r\n", "\n").chars().filter(|c| !acts(*c)).collect();
+            proptest::prop_assert_eq!(&safe, &rest);
+            proptest::prop_assert_eq!(harmless(&safe), safe);
+        }
+    }
 }

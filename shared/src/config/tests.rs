@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use proptest::prelude::*;
+
 use super::*;
 
 fn environment(home: &Path, variables: &[(&str, &str)]) -> Environment {
@@ -123,4 +125,66 @@ fn without_a_home_the_error_says_what_to_set() {
     let environment = Environment::new(BTreeMap::new(), "/".into());
     let error = environment.state_dir().unwrap_err();
     assert!(error.hint().unwrap().contains("CODEX_STATE_DIR"));
+}
+
+/// A file that looks much like a configuration, and any other text.
+fn file() -> impl Strategy<Value = String> {
+    let known: Vec<String> = layers::Layered::defaults()
+        .finish()
+        .unwrap()
+        .1
+        .into_iter()
+        .map(|value| value.key)
+        .collect();
+    let key = prop_oneof![
+        4 => prop::sample::select(known),
+        1 => "[a-zA-Z.\"]{1,20}",
+    ];
+    let value = prop_oneof![
+        any::<i64>().prop_map(|number| number.to_string()),
+        any::<bool>().prop_map(|truth| truth.to_string()),
+        any::<String>().prop_map(|text| toml::Value::from(text).to_string()),
+        Just("[\"a\", \"b\"]".to_owned()),
+        Just("{ a = 1 }".to_owned()),
+        Just("1979-05-27".to_owned()),
+        any::<String>(),
+    ];
+    let line = (key, value).prop_map(|(key, value)| format!("{key} = {value}\n"));
+    prop_oneof![
+        3 => prop::collection::vec(line, 0..4).prop_map(|lines| lines.concat()),
+        1 => any::<String>(),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the files and variables say, the outcome is a whole configuration or an error that can be shown.
+    #[test]
+    fn any_file_is_read_or_refused(text in file(), variable in "CODEX_[A-Z_]{0,30}", value: String) {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("config.toml");
+        fs::write(&path, text).unwrap();
+        let mut layers = layers::Layered::defaults();
+        let keys = layers::Layered::defaults().finish().unwrap().1.len();
+        let added = layers.add_file(&path).and_then(|()| layers.add_variable(&variable, &value));
+        match added.and_then(|()| layers.finish()) {
+            Ok((_, values)) => prop_assert_eq!(values.len(), keys),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+#[test]
+fn nesting_without_end_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("config.toml");
+    for text in [
+        format!("{}a = 1\n", "a.".repeat(20_000)),
+        format!("[{}a]\nb = 1\n", "a.".repeat(20_000)),
+        format!("a = {}1{}\n", "[".repeat(20_000), "]".repeat(20_000)),
+    ] {
+        fs::write(&path, text).unwrap();
+        layers::Layered::defaults().add_file(&path).unwrap_err();
+    }
 }

@@ -1,7 +1,7 @@
 //! One tool call, from arrival to an answer that always comes.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -9,6 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::audit::{Outcome, record};
 use super::definition::Tool;
@@ -17,6 +18,9 @@ use super::reply;
 use crate::error::{Code, Error};
 use crate::model::InstanceId;
 use crate::workflow::{Context, Run};
+
+/// How long an answer waits for the steps before it to be told.
+const LAST_STEPS: Duration = Duration::from_secs(1);
 
 /// What a tool or resource function works with.
 #[derive(Debug, Clone)]
@@ -64,12 +68,17 @@ pub(super) async fn run_tool(
     };
     let arguments = request.arguments.unwrap_or_default();
     let cancel = kit.shutdown.child_token();
-    let run = Arc::new(Run::with_progress(cancel.clone(), progress(&context)));
+    let steps = TaskTracker::new();
+    let tell = progress(&context, steps.clone());
+    let run = Arc::new(Run::with_progress(cancel.clone(), tell));
     let call = Call::new(Arc::clone(kit), Arc::clone(&run));
 
     let started = Instant::now();
     let answered = run_to_end(kit, tool, call, arguments.clone(), &cancel, &context).await;
     let duration = started.elapsed();
+    // No step is told after the answer: some clients fall over it. At the end of input they may find no taker.
+    steps.close();
+    let _ = tokio::time::timeout(LAST_STEPS, steps.wait()).await;
     let outcome = Outcome {
         tool: &request.name,
         arguments,
@@ -110,9 +119,10 @@ async fn run_to_end(
     })
 }
 
-/// Returns a function that tells the client about each step, if it asked to be told.
+/// Returns a function that tells the client about each step, if it asked to be told, until the tracker is closed.
 fn progress(
     context: &RequestContext<RoleServer>,
+    steps: TaskTracker,
 ) -> impl Fn(&str, Option<f64>) + Send + Sync + use<> {
     let token = context.meta.get_progress_token();
     let peer = context.peer.clone();
@@ -120,7 +130,9 @@ fn progress(
     let runtime = tokio::runtime::Handle::current();
     let highest = Mutex::new(None);
     move |step: &str, fraction: Option<f64>| {
-        let Some(token) = token.clone() else { return };
+        let Some(token) = token.clone().filter(|_| !steps.is_closed()) else {
+            return;
+        };
         let Some(value) = next_value(&highest, fraction) else {
             return;
         };
@@ -128,10 +140,11 @@ fn progress(
         let mut notification = ProgressNotificationParam::new(token, value);
         notification.total = fraction.map(|_| 100.0);
         notification.message = Some(step.to_owned());
-        runtime.spawn(async move {
+        let telling = async move {
             // A client that has gone needs no progress.
             let _ = peer.notify_progress(notification).await;
-        });
+        };
+        steps.spawn_on(telling, &runtime);
     }
 }
 

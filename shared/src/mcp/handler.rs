@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, DiscoverResult,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -18,7 +19,9 @@ use tokio_util::task::TaskTracker;
 use super::call::{Call, run_tool};
 use super::definition::{Definition, ResourceQuery, Tool};
 use super::identity::Identity;
+use super::input::UNREADABLE;
 use super::reply;
+use crate::error::{Code, Error};
 use crate::workflow::Run;
 
 /// Resource lists are for agents: compact JSON.
@@ -171,7 +174,14 @@ impl ServerHandler for Handler {
         };
         let run = Arc::new(Run::new(self.0.shutdown.child_token(), |_| ()));
         let call = Call::new(Arc::clone(&self.0), run);
-        match (resource.handler)(call, query).await {
+        // A task of its own: a panic is an answer too.
+        let read = self.0.tasks.spawn((resource.handler)(call, query)).await;
+        let read = read.unwrap_or_else(|failure| {
+            tracing::error!(%uri, %failure, "a resource panicked");
+            let problem = format!("reading {uri} failed unexpectedly; the log has more");
+            Err(Error::new(Code::Internal, problem))
+        });
+        match read {
             Ok(value) => {
                 let content = ResourceContents::text(value.to_string(), uri).with_mime_type(JSON);
                 Ok(ReadResourceResult::new(vec![content]).into())
@@ -220,6 +230,31 @@ impl ServerHandler for Handler {
             .with_description(prompt.description)
             .into())
     }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(refusal(&request))
+    }
+}
+
+/// Returns what to answer to a request that rmcp could not make sense of.
+fn refusal(request: &CustomRequest) -> ErrorData {
+    let method = &request.method;
+    if method == UNREADABLE {
+        let params = request.params.as_ref();
+        let reason = params.and_then(|params| params["reason"].as_str());
+        return ErrorData::parse_error(reason.unwrap_or(UNREADABLE).to_owned(), None);
+    }
+    // rmcp brings requests here too whose method it knows and whose parameters it does not.
+    if ["prompts/get", "resources/read", "tools/call"].contains(&method.as_str()) {
+        let problem = format!("the parameters of {method} are missing or not of the right kind");
+        return ErrorData::invalid_params(problem, None);
+    }
+    let problem = format!("there is no method `{method}`");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, problem, None)
 }
 
 /// Takes a requested address apart, if it is of this resource.

@@ -1,7 +1,7 @@
 //! The kit that all three servers are made with: the only user of rmcp here.
 //!
 //! A server crate says *what* it offers, as a [`Definition`]; the kit does everything that is the same
-//! for all: stdio and signals (`serve`), who it acts for (`identity`), running a call so that it is
+//! for all: stdio and signals (`serve`, `input`), who it acts for (`identity`), running a call so that it is
 //! always answered and recorded (`call`, `audit`), errors (`reply`).
 
 mod audit;
@@ -9,10 +9,12 @@ mod call;
 mod definition;
 mod handler;
 mod identity;
+mod input;
 mod logging;
 pub mod pull_request;
 mod redact;
 mod reply;
+mod request_id;
 pub mod resources;
 mod serve;
 

@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use super::definition::Definition;
 use super::handler::{Handler, Kit};
 use super::identity::Identity;
+use super::input::Input;
 use super::logging;
 use crate::config::Environment;
 
@@ -82,7 +83,8 @@ async fn run(definition: Definition, environment: Environment) -> io::Result<()>
 }
 
 async fn session(kit: Arc<Kit>) -> io::Result<()> {
-    let service = match Handler(kit).serve(transport::stdio_pipes()).await {
+    let (input, output) = transport::stdio_pipes();
+    let service = match Handler(kit).serve((Input::new(input), output)).await {
         Ok(service) => service,
         // A client that only starts the server and goes away is no failure.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -130,6 +130,8 @@ pub(super) fn list(findings: &[Finding]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -169,5 +171,62 @@ mod tests {
         let told = bounded(&"é".repeat(100_000));
         assert!(told.chars().count() < MAX_CHARS + 300);
         assert!(told.contains("codex://feedback"));
+    }
+
+    /// Text with much in it that a terminal, or Claude Code, would act on.
+    fn hostile() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            any::<String>(),
+            "[\\x00-\\x1f\\x7f-\\x9f]{1,4}",
+            prop::sample::select(vec![
+                "\u{1b}[201~",
+                "\r",
+                "\r\n",
+                "\n!touch x\n",
+                "\n/exit\n",
+                "\u{202e}",
+                "\u{2066}",
+                "\u{2028}",
+                "\u{feff}",
+            ])
+            .prop_map(str::to_owned),
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    fn acts(character: char) -> bool {
+        (character.is_control() && character != '\n' && character != '\t')
+            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn nothing_that_acts_gets_through(text in hostile()) {
+            let safe = harmless(&text);
+            prop_assert!(!safe.contains(acts), "{safe:?}");
+            prop_assert_eq!(harmless(&safe), safe.clone());
+            let visible = |text: &str| text.chars().filter(|c| !acts(*c) && !c.is_whitespace()).collect::<String>();
+            prop_assert_eq!(visible(&safe), visible(&text));
+        }
+
+        #[test]
+        fn a_message_begins_with_its_own_line(title in hostile(), text in hostile()) {
+            let id = MessageId::random();
+            let first = header(&id, &title);
+            let start = format!("[claude-codex {id}] ");
+            prop_assert!(first.starts_with(&start));
+            prop_assert!(!first.contains('\n'));
+            let told = note(&id, &text);
+            prop_assert!(told.starts_with(&start));
+            prop_assert!(!told.contains(acts));
+        }
+
+        #[test]
+        fn a_long_text_is_cut(text in hostile(), times in 1_usize..400) {
+            let cut = bounded(&text.repeat(times));
+            prop_assert!(cut.chars().count() <= MAX_CHARS + 100);
+        }
     }
 }

@@ -15,6 +15,7 @@ mod examples;
 mod faults;
 mod lifecycle;
 mod places;
+mod protocol;
 mod setup;
 mod surface;
 mod tasks;

@@ -3,6 +3,7 @@
 mod discovery;
 mod history;
 mod merging;
+mod properties;
 mod push;
 mod status;
 mod worktrees;
