@@ -2,6 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use tree_sitter::{Node, ParseOptions, Parser};
@@ -25,10 +26,37 @@ const MOST_REPORTED: usize = 1_000;
 /// Bands of complexity, by their first value.
 const BANDS: [u64; 5] = [1, 6, 11, 21, 51];
 
-/// What one file gave.
-struct Measured {
-    functions: Vec<FunctionMeasure>,
+/// The most complex functions met so far; all of a large tree would take hundreds of megabytes.
+#[derive(Default)]
+struct Top(Mutex<Vec<FunctionMeasure>>);
+
+impl Top {
+    fn offer(&self, functions: Vec<FunctionMeasure>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(functions);
+        if kept.len() > 4 * MOST_REPORTED {
+            keep_most_complex(&mut kept);
+        }
+    }
+
+    fn finish(self) -> Vec<FunctionMeasure> {
+        let mut kept = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        keep_most_complex(&mut kept);
+        kept
+    }
 }
+
+fn keep_most_complex(functions: &mut Vec<FunctionMeasure>) {
+    functions.sort_by(|one, other| {
+        (other.cyclomatic, other.lines)
+            .cmp(&(one.cyclomatic, one.lines))
+            .then_with(|| (&one.path, one.line).cmp(&(&other.path, other.line)))
+    });
+    functions.truncate(MOST_REPORTED);
+}
+
+/// Complexity and lines of a function: what the statistics need of each.
+type Numbers = (u32, u32);
 
 /// Measures the functions of all files, large files first: what the time does not suffice for is small.
 pub(super) fn report(
@@ -51,11 +79,15 @@ pub(super) fn report(
     files.retain(|file| file.size <= LARGE);
     let large = wanted - files.len();
     files.sort_by_key(|file| std::cmp::Reverse(file.size));
-    let results: Vec<Option<Measured>> = files
+    let top = Top::default();
+    let results: Vec<Option<Vec<Numbers>>> = files
         .par_iter()
         .with_max_len(1)
         .map_init(Parser::new, |parser, file| {
-            measure_file(root, file, parser, control)
+            let functions = measure_file(root, file, parser, control)?;
+            let numbers = functions.iter().map(numbers).collect();
+            top.offer(functions);
+            Some(numbers)
         })
         .collect();
     let parsed = results.iter().flatten().count();
@@ -74,52 +106,48 @@ pub(super) fn report(
             ),
         ));
     }
-    let functions = results
-        .into_iter()
-        .flatten()
-        .flat_map(|measured| measured.functions)
-        .collect();
-    summary(functions, parsed as u64)
+    let all = results.into_iter().flatten().flatten().collect();
+    summary(all, top.finish(), parsed as u64)
 }
 
-fn summary(mut functions: Vec<FunctionMeasure>, files: u64) -> ComplexityReport {
-    let mut lengths: Vec<u64> = functions.iter().map(|function| function.lines).collect();
-    lengths.sort_unstable();
+fn numbers(function: &FunctionMeasure) -> Numbers {
+    let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    (short(function.cyclomatic), short(function.lines))
+}
+
+fn summary(mut all: Vec<Numbers>, top: Vec<FunctionMeasure>, files: u64) -> ComplexityReport {
+    all.sort_unstable_by_key(|(_, lines)| *lines);
     let at_percent = |percent: usize| {
-        lengths
-            .get(lengths.len() * percent / 100)
-            .copied()
-            .unwrap_or(0)
+        all.get(all.len() * percent / 100)
+            .map_or(0, |(_, lines)| u64::from(*lines))
     };
     let distribution = BANDS
         .iter()
         .enumerate()
         .map(|(number, &from)| {
             let to = BANDS.get(number + 1).map(|next| next - 1);
-            let inside = |function: &&FunctionMeasure| {
-                function.cyclomatic >= from && to.is_none_or(|to| function.cyclomatic <= to)
+            let inside = |(cyclomatic, _): &&Numbers| {
+                let cyclomatic = u64::from(*cyclomatic);
+                cyclomatic >= from && to.is_none_or(|to| cyclomatic <= to)
             };
             ComplexityBand {
                 from,
                 to,
-                functions: functions.iter().filter(inside).count() as u64,
+                functions: all.iter().filter(inside).count() as u64,
             }
         })
         .collect();
-    let (median_lines, long_lines, count) =
-        (at_percent(50), at_percent(90), functions.len() as u64);
-    functions.sort_by(|one, other| {
-        (other.cyclomatic, other.lines)
-            .cmp(&(one.cyclomatic, one.lines))
-            .then_with(|| (&one.path, one.line).cmp(&(&other.path, other.line)))
-    });
+    let functions = all.len() as u64;
     ComplexityReport {
-        functions: count,
+        functions,
         files,
         distribution,
-        median_lines,
-        long_lines,
-        top: Listing::bounded(functions, MOST_REPORTED),
+        median_lines: at_percent(50),
+        long_lines: at_percent(90),
+        top: Listing {
+            omitted: functions - top.len() as u64,
+            items: top,
+        },
     }
 }
 
@@ -128,7 +156,7 @@ fn measure_file(
     file: &TreeFile,
     parser: &mut Parser,
     control: &Control,
-) -> Option<Measured> {
+) -> Option<Vec<FunctionMeasure>> {
     if control.must_stop() {
         return None;
     }
@@ -157,9 +185,13 @@ fn measure_file(
     } else {
         Vec::new()
     };
-    Some(Measured {
-        functions: functions(syntax.root_node(), rules, &bytes, &tests, &file.path),
-    })
+    Some(functions(
+        syntax.root_node(),
+        rules,
+        &bytes,
+        &tests,
+        &file.path,
+    ))
 }
 
 /// A function whose end has not been reached.
