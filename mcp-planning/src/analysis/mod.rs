@@ -1,7 +1,7 @@
 //! Analysis of a repository: what a planner wants to know before writing tasks.
 //!
-//! [`codebase`] tells what the code is made of and where its risks are, [`architecture`] how it is built and
-//! how its parts depend on each other, [`dependencies`] what it stands on, [`issues`] what work is open. All
+//! [`codebase()`] tells what the code is made of and where its risks are, [`architecture()`] how it is built and
+//! how its parts depend on each other, [`dependencies()`] what it stands on, [`issues()`] what work is open. All
 //! are synchronous and busy: call them on a blocking thread. Nothing here talks to a forge or a database:
 //! what they know comes in as arguments. A report is complete; [`summarise`] cuts it to a number of tokens.
 
