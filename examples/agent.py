@@ -17,7 +17,8 @@ def request(number, method, **params):
 request(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "agent", "version": "1"})
 send(method="notifications/initialized")
 open("NOTES.md", "a").write(open(os.environ["CODEX_PROMPT_FILE"]).read())
-subprocess.run("git add NOTES.md && git commit -q -m 'Write it down'", shell=True, check=True)
+for command in ["git", "add", "NOTES.md"], ["git", "commit", "-q", "-m", "Write it down"]:
+    subprocess.run(command, check=True)
 print(request(2, "tools/call", name="create_pr", arguments={"title": "Notes", "description": "Written down."}), flush=True)
 while True:
     print("told:", input(), flush=True)
