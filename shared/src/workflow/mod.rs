@@ -29,6 +29,7 @@ mod run;
 mod send;
 mod sync;
 mod task_issue;
+mod terminal;
 mod undo;
 mod wording;
 
