@@ -92,7 +92,7 @@ closed_enum!(
 );
 
 /// A failure, ready to be shown.
-#[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     pub code: Code,

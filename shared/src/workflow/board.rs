@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Context;
@@ -13,7 +14,7 @@ use crate::model::{Instance, Origin};
 use crate::tmux::{Life, Lines};
 
 /// What an agent is doing at this moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "camelCase")]
 pub enum Activity {
     /// At its prompt.
@@ -31,7 +32,7 @@ pub enum Activity {
 }
 
 /// How many review rounds a coder has used, and how many it gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Rounds {
     pub used: u32,
     pub most: u32,
