@@ -13,6 +13,8 @@
 //! notices.
 
 pub mod assets;
+pub mod highlight;
 pub mod pages;
+pub mod plot;
 pub mod screen;
 pub mod view;
