@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub use environment::Environment;
 pub use layers::{Layered, Origin, Value};
 pub use settings::{
-    AgentSettings, Cleanup, CodingSettings, ForgeKind, ForgeSettings, PermissionMode,
+    AgentSettings, Cleanup, CodingSettings, DashboardSettings, ForgeKind, ForgeSettings, PermissionMode,
     PlanningSettings, ResourceSettings, ReviewSettings, Settings, TmuxSettings,
 };
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::Context;
 use super::launch::session_name;
 use crate::agent::{self, AgentState};
-use crate::error::Error;
-use crate::model::{Instance, Origin};
-use crate::tmux::{Life, Lines};
+use crate::error::{Code, Error};
+use crate::model::{Instance, InstanceId, Origin};
+use crate::tmux::{Life, Lines, PaneView};
 
 /// What an agent is doing at this moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -62,6 +62,31 @@ pub async fn board(context: &Context, all: bool) -> Result<Vec<BoardRow>, Error>
         .store
         .read(move |r| Ok((r.instances(!all)?, r.rounds_used()?)))
         .await?;
+    rows(context, instances, &used).await
+}
+
+/// Returns all agents that are not over, and the newest of those that are.
+pub async fn recent_board(context: &Context, ended: u32) -> Result<Vec<BoardRow>, Error> {
+    let (instances, used) = context
+        .store
+        .read(move |r| Ok((r.recent_instances(ended)?, r.rounds_used()?)))
+        .await?;
+    rows(context, instances, &used).await
+}
+
+/// Returns what one agent is doing.
+pub async fn board_row(context: &Context, instance: Instance) -> Result<BoardRow, Error> {
+    let used = context.store.read(|r| r.rounds_used()).await?;
+    let mut rows = rows(context, vec![instance], &used).await?;
+    rows.pop()
+        .ok_or_else(|| Error::new(Code::Internal, "one agent gives one row"))
+}
+
+async fn rows(
+    context: &Context,
+    instances: Vec<Instance>,
+    used: &HashMap<InstanceId, u32>,
+) -> Result<Vec<BoardRow>, Error> {
     let anybody = instances.iter().any(|instance| instance.status.is_live());
     let (panes, sessions) = if anybody {
         let sessions = agent::sessions(&context.claude_folder()?);
@@ -126,4 +151,14 @@ pub async fn screen(context: &Context, instance: &Instance, lines: u32) -> Resul
         .tmux
         .capture(&name, Lines::History(lines), false)
         .await?)
+}
+
+/// Returns what an agent's terminal shows, with colours, and up to so many lines that have scrolled away.
+pub async fn look(
+    context: &Context,
+    instance: &Instance,
+    history: u32,
+) -> Result<PaneView, Error> {
+    let name = session_name(instance)?;
+    Ok(context.tmux.look(&name, history).await?)
 }

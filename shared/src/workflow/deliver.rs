@@ -289,7 +289,8 @@ async fn ready(
         return Ok(Err("the agent to be resumed"));
     }
     let clients = context.tmux.clients(&name).await?;
-    if clients.last_activity.is_some_and(is_recent) {
+    let controlled = super::control(context, &instance.id).await?.is_some();
+    if controlled || clients.last_activity.is_some_and(is_recent) {
         return Ok(Err("a person who is typing in its terminal"));
     }
     let guard = if is_claude(instance) {

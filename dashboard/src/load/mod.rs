@@ -1,0 +1,14 @@
+//! Gets what is shown from the workflows.
+
+mod agent;
+mod board;
+mod diff;
+mod lists;
+mod pulls;
+mod tasks;
+
+pub(crate) use agent::{agent, agent_diff, terminal};
+pub(crate) use board::board;
+pub(crate) use lists::{analyses, analysis, events, launch};
+pub(crate) use pulls::{pull, pull_card, pulls};
+pub(crate) use tasks::tasks;
