@@ -1,16 +1,20 @@
 // A live terminal: shows what tmux shows, and types into it once somebody has taken control.
 const CSRF = document.querySelector("meta[name=csrf]")?.content ?? "";
 /** Control ends by itself unless it is renewed; the server says when. */
-const RENEW = 4000;
+const RENEW = 8000;
 const HISTORY = 2000;
+const LOOK_AGAIN = 5000;
 /** Width of a character as a part of its height, in the fonts that terminals use. */
 const ASPECT = 0.602;
 const LARGEST = 14, SMALLEST = 7;
 
+/** Names of keys, where ours differ from the browser's. */
 const NAMED = {
-  Enter: "Enter", Backspace: "BSpace", Tab: "Tab", Escape: "Escape", Delete: "DC", Insert: "IC", Home: "Home", End: "End",
-  PageUp: "PPage", PageDown: "NPage", ArrowUp: "Up", ArrowDown: "Down", ArrowLeft: "Left", ArrowRight: "Right",
+  Enter: "Enter", Backspace: "Backspace", Tab: "Tab", Escape: "Escape", Delete: "Delete", Home: "Home", End: "End",
+  PageUp: "PageUp", PageDown: "PageDown", ArrowUp: "Up", ArrowDown: "Down", ArrowLeft: "Left", ArrowRight: "Right",
 };
+/** Letters that mean something to programs together with Ctrl. */
+const WITH_CTRL = "abcdefgklnoprtuw";
 
 class Terminal {
   constructor(box) {
@@ -44,7 +48,7 @@ class Terminal {
       this.box.classList.add("is-live");
       this.draw(JSON.parse(event.data));
     });
-    this.source.addEventListener("gone", () => this.ended("Its terminal is gone."));
+    this.source.addEventListener("gone", () => this.ended());
     this.source.onerror = () => {
       this.source.close();
       this.box.classList.remove("is-live");
@@ -53,12 +57,15 @@ class Terminal {
     };
   }
 
-  ended(why) {
+  /** There is no terminal (any more). A resumed agent has one again. */
+  ended() {
     this.source.close();
     this.box.classList.remove("is-live");
     this.box.classList.add("is-dead");
-    this.part.who.textContent = why;
+    if (this.mine) this.lost();
+    this.part.who.textContent = "There is no terminal now.";
     this.part.cursor.hidden = true;
+    setTimeout(() => this.open(), LOOK_AGAIN);
   }
 
   draw(screen) {
@@ -170,7 +177,7 @@ class Terminal {
     const answer = await fetch(this.address(part), {
       method,
       credentials: "same-origin",
-      headers: { "content-type": "application/json", accept: "application/json", "x-codex-csrf": CSRF },
+      headers: { "content-type": "application/json", accept: "application/json", "x-codex-csrf": CSRF, ...(this.lease ? { "x-codex-lease": this.lease } : {}) },
       body: body === undefined ? undefined : JSON.stringify(body),
       keepalive: part === "control",
     });
@@ -181,13 +188,17 @@ class Terminal {
 
   async take() {
     try {
-      await this.call("POST", "control", {});
+      this.lease = undefined;
+      const taken = await this.call("POST", "control", { name: ownName(), takeOver: Boolean(this.controller) });
+      this.lease = taken.lease;
     } catch (error) {
       this.part.who.textContent = error.message;
       return;
     }
     this.mine = true;
-    this.renewal = setInterval(() => this.call("POST", "control", {}).catch(() => this.lost()), RENEW);
+    this.renewal = setInterval(() => {
+      this.call("POST", "control", { name: ownName() }).catch(() => this.lost());
+    }, RENEW);
     this.show();
     this.part.input.focus({ preventScroll: true });
   }
@@ -203,12 +214,13 @@ class Terminal {
   lost() {
     clearInterval(this.renewal);
     this.mine = false;
+    this.queue = [];
     this.show();
     this.part.who.textContent = "Control was lost.";
   }
 
+  /** Tells who is in control. Whoever is in control here hears from the next key if somebody else took over. */
   who(controller) {
-    if (this.mine && !controller) return;
     this.controller = controller;
     if (!this.mine) this.show();
   }
@@ -216,7 +228,7 @@ class Terminal {
   show() {
     this.box.classList.toggle("is-mine", this.mine);
     const label = this.part.control?.querySelector("span");
-    if (label) label.textContent = this.mine ? "Release" : "Take control";
+    if (label) label.textContent = this.mine ? "Release" : this.controller ? "Take over" : "Take control";
     this.part.who.textContent = this.mine
       ? "You are in control. Messages to the agent wait."
       : this.controller ? `${this.controller.name} is in control` : "";
@@ -243,8 +255,9 @@ class Terminal {
     input.addEventListener("compositionend", () => this.typed());
     input.addEventListener("paste", (event) => {
       event.preventDefault();
-      const text = event.clipboardData?.getData("text") ?? "";
-      if (this.mine && text) this.send({ text });
+      // Control characters in a paste would act as keys.
+      const text = (event.clipboardData?.getData("text") ?? "").replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "");
+      if (this.mine && text) this.send({ paste: text });
     });
   }
 
@@ -265,7 +278,7 @@ class Terminal {
     try {
       while (this.queue.length > 0 && this.mine) await this.call("POST", "keys", this.queue.shift());
     } catch (error) {
-      this.queue = [];
+      this.lost();
       this.part.who.textContent = error.message;
     } finally {
       this.sending = false;
@@ -273,24 +286,21 @@ class Terminal {
   }
 }
 
-/** The name that tmux has for a key; nothing for keys that make text. */
+/** The name of a key; nothing for keys that make text, and for those that are the browser's own. */
 function keyName(event) {
-  const shift = event.shiftKey ? "S-" : "";
-  if (event.key === "Tab" && event.shiftKey) return "BTab";
-  const named = NAMED[event.key] ?? (/^F([1-9]|1[0-2])$/.test(event.key) ? event.key : undefined);
-  if (named) {
-    const ctrl = event.ctrlKey ? "C-" : "", meta = event.altKey ? "M-" : "";
-    // Enter and the like have no shifted form that programs know.
-    return `${ctrl}${meta}${/^(Up|Down|Left|Right|Home|End|PPage|NPage)$/.test(named) ? shift : ""}${named}`;
-  }
-  if (event.metaKey || event.key.length !== 1) return undefined;
-  // The browser's own copy and paste stay what they are.
-  if (event.ctrlKey && event.shiftKey) return undefined;
-  if (event.ctrlKey && event.key.toLowerCase() === "v") return undefined;
-  if (event.ctrlKey && event.key === "c" && String(getSelection())) return undefined;
-  if (event.ctrlKey && /^[a-z@[\]\\^_ ]$/i.test(event.key)) return event.key === " " ? "C-Space" : `C-${event.key.toLowerCase()}`;
-  if (event.altKey && !event.ctrlKey && /^[\x21-\x7e]$/.test(event.key)) return `M-${event.key}`;
-  return undefined;
+  if (event.metaKey || event.altKey) return undefined;
+  if (event.key === "Tab" && event.shiftKey) return "BackTab";
+  if (NAMED[event.key] && !event.ctrlKey) return NAMED[event.key];
+  if (!event.ctrlKey || event.shiftKey) return undefined;
+  if (event.key === "c" && String(getSelection())) return undefined;
+  return WITH_CTRL.includes(event.key) ? `C-${event.key}` : undefined;
+}
+
+/** What others are told of who is in control. */
+function ownName() {
+  const brand = navigator.userAgentData?.brands?.find(({ brand }) => !/not.?a.?brand/i.test(brand))?.brand;
+  const browser = brand ?? (/Firefox/.test(navigator.userAgent) ? "Firefox" : "a browser");
+  return `Somebody in ${browser}`;
 }
 
 for (const box of document.querySelectorAll("[data-terminal]")) new Terminal(box);

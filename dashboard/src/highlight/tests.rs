@@ -1,59 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::view::{FileStatus, LineKind};
-
-const PATCH: &str = "\
-diff --git a/src/main.rs b/src/main.rs
-index 1111111..2222222 100644
---- a/src/main.rs
-+++ b/src/main.rs
-@@ -1,3 +1,4 @@ fn main() {
- fn main() {
---- not a header;
-+    let x = 1;
-+++ nor this;
- }
-\\ No newline at end of file
-@@ -10 +11,0 @@
--gone
-diff --git a/old name.txt b/new name.txt
-similarity index 90%
-rename from old name.txt
-rename to new name.txt
-diff --git a/bild.png b/bild.png
-new file mode 100644
-index 0000000..3333333
-Binary files /dev/null and b/bild.png differ
-diff --git \"a/\\303\\244.txt\" \"b/\\303\\244.txt\"
-deleted file mode 100644
---- \"a/\\303\\244.txt\"
-+++ /dev/null
-@@ -1 +0,0 @@
--x\r
-";
-
-#[test]
-fn a_patch_becomes_files_hunks_and_lines() {
-    let files = parse(PATCH);
-    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(paths, ["src/main.rs", "new name.txt", "bild.png", "ä.txt"]);
-    let first = &files[0];
-    assert_eq!((first.additions, first.deletions), (2, 2));
-    assert_eq!(first.hunks.len(), 2);
-    assert_eq!(first.hunks[0].header, "@@ -1,3 +1,4 @@ fn main() {");
-    let kinds: Vec<LineKind> = first.hunks[0].lines.iter().map(|line| line.kind).collect();
-    use LineKind::{Add, Context, Del};
-    assert_eq!(kinds, [Context, Del, Add, Add, Context]);
-    assert_eq!(first.hunks[0].lines[1].text, "-- not a header;");
-    let last = &first.hunks[0].lines[4];
-    assert_eq!((last.old, last.new), (Some(3), Some(4)));
-    assert_eq!(files[1].status, FileStatus::Renamed);
-    assert_eq!(files[1].old_path.as_deref(), Some("old name.txt"));
-    assert!(files[2].binary && files[2].status == FileStatus::Added);
-    assert_eq!(files[3].status, FileStatus::Deleted);
-    assert_eq!(files[3].hunks[0].lines[0].text, "x");
-}
 
 fn tokens(path: &str, lines: &[&str]) -> Vec<Vec<(Token, String)>> {
     let mut lexer = Lexer::new(Language::of_path(path));
@@ -110,11 +57,6 @@ proptest! {
             let joined: String = lexer.line(line).iter().map(|piece| piece.text).collect();
             prop_assert_eq!(&joined, line);
         }
-    }
-
-    #[test]
-    fn any_patch_is_read(patch in "(diff --git a/x b/x\n|@@ -[0-9]{1,2},[0-9]{1,3} \\+[0-9]{1,2} @@\n|[-+ ]\\PC{0,9}\n|\\PC{0,30}\n){0,40}") {
-        parse(&patch);
     }
 
     #[test]

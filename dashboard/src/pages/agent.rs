@@ -148,7 +148,7 @@ fn publish(view: &AgentView, frame: &Frame) -> Markup {
             form.stack method="post" action={ "/api/instances/" (view.card.id) "/pull" } {
                 (csrf(frame))
                 label { "Title" input type="text" name="title" required maxlength="200" value=(title); }
-                label { "Description" textarea name="description" rows="4" {} }
+                label { "Description" textarea name="description" rows="4" required {} }
                 label.check { input type="checkbox" name="draft" value="true"; "Draft" }
                 button.btn.primary type="submit" { "Open it" }
             }

@@ -173,6 +173,8 @@ fn painted(pieces: &[Piece<'_>], emphasis: Option<Range<usize>>) -> Markup {
 
 /// Characters that hide or turn text around are shown by their names: a reviewer must see them.
 fn revealed(text: &str) -> Markup {
+    // Where lines end with it, it hides nothing.
+    let text = text.strip_suffix('\r').unwrap_or(text);
     let hides = |c: char| {
         (c.is_control() && c != '\t')
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

@@ -9,7 +9,7 @@ use shared::model::{
 use shared::workflow::{Activity, Rounds};
 
 use super::*;
-use crate::highlight::parse;
+use crate::load::parse_diff;
 use crate::view::*;
 
 const HOSTILE: &str = "<script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\">'\"&";
@@ -179,14 +179,7 @@ fn diff_view() -> DiffView {
     let patch = format!(
         "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@ {HOSTILE}\n-let a = \"{HOSTILE}\"; \u{202e}\n+let b = \"{HOSTILE}\"; // {HOSTILE}\n {HOSTILE}\n"
     );
-    DiffView {
-        base: hostile(),
-        head: hostile(),
-        files: parse(&patch),
-        additions: 1,
-        deletions: 1,
-        truncated: true,
-    }
+    parse_diff(hostile(), hostile(), &patch, true)
 }
 
 fn task(id: &str, depends_on: &[&str]) -> TaskView {
