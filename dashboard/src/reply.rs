@@ -54,6 +54,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
     use Code as C;
     match code {
         C::InvalidArguments | C::ForgeInvalid => StatusCode::BAD_REQUEST,
+        C::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         C::TokenRequired => StatusCode::UNAUTHORIZED,
         C::Forbidden | C::ReadOnly | C::ForgeForbidden | C::ForgeUnauthorized => {
             StatusCode::FORBIDDEN

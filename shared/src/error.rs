@@ -39,6 +39,7 @@ closed_enum!(
         AddressInUse = "ADDRESS_IN_USE",
         ControlTaken = "CONTROL_TAKEN",
         Forbidden = "FORBIDDEN",
+        MethodNotAllowed = "METHOD_NOT_ALLOWED",
         NotFound = "NOT_FOUND",
         ReadOnly = "READ_ONLY",
         TokenRequired = "TOKEN_REQUIRED",
