@@ -9,6 +9,8 @@ mod tasks;
 
 pub(crate) use agent::{agent, agent_diff, terminal};
 pub(crate) use board::board;
+#[cfg(test)]
+pub(crate) use diff::parse_diff;
 pub(crate) use lists::{analyses, analysis, events, launch};
 pub(crate) use pulls::{pull, pull_card, pulls};
 pub(crate) use tasks::tasks;

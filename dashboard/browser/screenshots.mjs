@@ -1,0 +1,61 @@
+// Makes the pictures of the documentation: docs/pictures/*.png. Started by scripts/screenshots.
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { play } from "./scene.mjs";
+import { browser, ROOT, until, World } from "./support.mjs";
+
+const FOLDER = process.env.PICTURES ?? join(ROOT, "docs/pictures");
+const LARGEST = 150_000;
+
+const world = new World({ name: "shop" });
+let chromium;
+try {
+  mkdirSync(FOLDER, { recursive: true });
+  const who = await play(world);
+  await world.dashboard();
+  chromium = await browser();
+  const take = async (name, path, { dark = false, phone = false, height = 900, prepare } = {}) => {
+    const page = await world.page(chromium, {
+      path,
+      colorScheme: dark ? "dark" : "light",
+      viewport: phone ? { width: 390, height: 844 } : { width: 1440, height },
+      deviceScaleFactor: phone ? 2 : 1,
+      reducedMotion: "reduce",
+    });
+    await page.waitForSelector("#live:not(.lost):not([hidden])");
+    if (await page.$("[data-terminal]")) await page.waitForFunction(() => document.querySelector("[data-part=screen]")?.textContent.trim());
+    await prepare?.(page);
+    await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+    if (page.problems.length > 0) throw new Error(`${name}: ${page.problems.join("; ")}`);
+    await page.context().close();
+  };
+  const codebase = await until("a report", async () => {
+    const page = await world.page(chromium, { path: "/analysis" });
+    const link = await page.getAttribute("a.row-link[href*=codebase]", "href");
+    await page.context().close();
+    return link;
+  });
+  await take("board", "/");
+  await take("board-dark", "/", { dark: true });
+  await take("board-phone", "/", { phone: true });
+  await take("agent", `/agents/${who.coder}`, { height: 1000 });
+  await take("agent-dark", `/agents/${who.coder}`, { dark: true, height: 1000 });
+  await take("agent-phone", `/agents/${who.coder}`, { phone: true });
+  await take("changes", `/agents/${who.coder}/diff`);
+  await take("changes-dark", `/agents/${who.coder}/diff`, { dark: true });
+  await take("tasks", "/tasks");
+  await take("tasks-dark", "/tasks", { dark: true });
+  await take("tasks-phone", "/tasks", { phone: true });
+  await take("pull", "/pulls/2");
+  await take("analysis", codebase, { height: 1100 });
+  await take("events", "/events");
+  await take("launch", "/launch");
+  for (const name of readdirSync(FOLDER)) {
+    const { size } = statSync(join(FOLDER, name));
+    console.log(`${name} ${Math.ceil(size / 1024)} KB`);
+    if (size > LARGEST) process.exitCode = 1;
+  }
+} finally {
+  await chromium?.close();
+  await world.dispose();
+}
