@@ -39,10 +39,18 @@ async fn sync_one(app: &Shared, repository: &str) -> Result<(), shared::error::E
     let began = std::time::Instant::now();
     let result = workflow::sync(&context, &run).await;
     if !run.changes().is_empty() {
-        let event = record::event("sync", serde_json::json!({}), &run, began, &result, |moved| {
-            serde_json::json!({ "moved": moved.len() })
-        });
-        app.context.store.write(move |w| w.insert_event(&event)).await?;
+        let event = record::event(
+            "sync",
+            serde_json::json!({}),
+            &run,
+            began,
+            &result,
+            |moved| serde_json::json!({ "moved": moved.len() }),
+        );
+        app.context
+            .store
+            .write(move |w| w.insert_event(&event))
+            .await?;
     }
     result.map(|_| ())
 }

@@ -98,10 +98,7 @@ pub(crate) async fn watch_activity(app: Shared) {
             app.changes.bump();
         }
         let died = rows.iter().any(|row| row.activity == Activity::Gone);
-        if died
-            && !app.options.read_only
-            && reconciled.is_none_or(|at| at.elapsed() >= RECONCILE)
-        {
+        if died && !app.options.read_only && reconciled.is_none_or(|at| at.elapsed() >= RECONCILE) {
             reconciled = Some(tokio::time::Instant::now());
             if let Err(error) = workflow::reconcile(&app.context).await {
                 tracing::warn!(code = %error.code, %error, "cannot reconcile");
@@ -122,19 +119,22 @@ pub(crate) async fn pause(stop: &CancellationToken, time: Duration) -> bool {
 pub(crate) fn stream(app: &Shared) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let numbers = app.changes.subscribe();
     let stop = app.stop.clone();
-    let events = stream::unfold((numbers, stop, true), |(mut numbers, stop, first)| async move {
-        if !first {
-            tokio::select! {
-                () = stop.cancelled() => return None,
-                changed = numbers.changed() => changed.ok()?,
+    let events = stream::unfold(
+        (numbers, stop, true),
+        |(mut numbers, stop, first)| async move {
+            if !first {
+                tokio::select! {
+                    () = stop.cancelled() => return None,
+                    changed = numbers.changed() => changed.ok()?,
+                }
             }
-        }
-        let version = *numbers.borrow_and_update();
-        let name = if first { "hello" } else { "change" };
-        let event = Event::default()
-            .event(name)
-            .data(json!({ "version": version }).to_string());
-        Some((Ok(event), (numbers, stop, false)))
-    });
+            let version = *numbers.borrow_and_update();
+            let name = if first { "hello" } else { "change" };
+            let event = Event::default()
+                .event(name)
+                .data(json!({ "version": version }).to_string());
+            Some((Ok(event), (numbers, stop, false)))
+        },
+    );
     Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT))
 }

@@ -9,9 +9,7 @@ use serde::Deserialize;
 
 use crate::app::{App, Shared};
 use crate::reply::{Ask, Failure, Id, Manner, Number, Segment, html, not_found};
-use crate::view::{
-    BoardFilter, Counts, EventFilter, Frame, LaunchForm, PullFilter, Section,
-};
+use crate::view::{BoardFilter, Counts, EventFilter, Frame, LaunchForm, PullFilter, Section};
 use crate::{assets, load, pages};
 
 /// How much of what has scrolled away is on the terminal's page.

@@ -54,21 +54,37 @@ pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failu
         let count = statuses.get(status).copied().unwrap_or(0);
         text.line("codex_instances", &[("status", status.as_str())], count);
     }
-    text.begin("codex_messages", "gauge", "Messages to agents by state, and by what proved that one was taken.");
+    text.begin(
+        "codex_messages",
+        "gauge",
+        "Messages to agents by state, and by what proved that one was taken.",
+    );
     for (state, how, count) in &messages {
         let how = how.as_deref().unwrap_or("");
-        text.line("codex_messages", &[("state", state.as_str()), ("taken_by", how)], count);
+        text.line(
+            "codex_messages",
+            &[("state", state.as_str()), ("taken_by", how)],
+            count,
+        );
     }
     text.begin("codex_database_bytes", "gauge", "Size of the database.");
     text.line("codex_database_bytes", &[], bytes);
 
     let mut counted = app.totals.counted.lock().await;
     let after = counted.last;
-    let new = app.context.store.read(move |r| r.event_totals(after)).await?;
+    let new = app
+        .context
+        .store
+        .read(move |r| r.event_totals(after))
+        .await?;
     counted.last = new.last;
     new.totals.iter().for_each(|total| counted.add(total));
     let name = "codex_call_duration_seconds";
-    text.begin(name, "summary", "Tool calls, commands, hooks and system events, and how long they took.");
+    text.begin(
+        name,
+        "summary",
+        "Tool calls, commands, hooks and system events, and how long they took.",
+    );
     for ([source, server, event, outcome], (count, seconds)) in &counted.events {
         let labels = [
             ("source", source.as_str()),
@@ -82,7 +98,11 @@ pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failu
     drop(counted);
 
     text.begin("codex_build_info", "gauge", "Which version this is.");
-    text.line("codex_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    text.line(
+        "codex_build_info",
+        &[("version", env!("CARGO_PKG_VERSION"))],
+        1,
+    );
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(CONTENT_TYPE, kind)], text.0).into_response())
 }

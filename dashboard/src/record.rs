@@ -42,7 +42,9 @@ where
         let result = work(Arc::clone(&run)).await;
         let found = result.as_ref().ok().map(deed.summary);
         let about = found.as_ref().and_then(|(_, about)| about.clone());
-        let mut event = event(deed.name, deed.parameters, &run, began, &result, |_| Value::Null);
+        let mut event = event(deed.name, deed.parameters, &run, began, &result, |_| {
+            Value::Null
+        });
         event.result = found.map(|(summary, _)| summary);
         event.instance = about.or(deed.instance);
         let written = owner.context.store.write(move |w| w.insert_event(&event));
@@ -55,8 +57,10 @@ where
         Ok(result) => result,
         Err(failure) => {
             tracing::error!(%failure, "a request came to nothing");
-            Err(Error::new(Code::Internal, "this went wrong inside of the dashboard")
-                .hint("Look at the agent before trying again; please report it."))
+            Err(
+                Error::new(Code::Internal, "this went wrong inside of the dashboard")
+                    .hint("Look at the agent before trying again; please report it."),
+            )
         }
     }
 }

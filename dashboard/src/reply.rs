@@ -195,7 +195,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Number {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let Segment(text) = Segment::from_request_parts(parts, state).await?;
         // SQLite's integers end here.
-        let number = text.parse().ok().filter(|number| i64::try_from(*number).is_ok());
+        let number = text
+            .parse()
+            .ok()
+            .filter(|number| i64::try_from(*number).is_ok());
         number
             .filter(|number| *number > 0)
             .map(Self)

@@ -20,7 +20,7 @@ use crate::reply::{Failure, not_found};
 /// What became of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum WebhookOutcome {
+pub(crate) enum WebhookOutcome {
     /// Agents will move as it says.
     Taken,
     /// It came before.
@@ -32,8 +32,8 @@ pub enum WebhookOutcome {
 /// The answer to a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct WebhookReply {
-    pub outcome: WebhookOutcome,
+pub(crate) struct WebhookReply {
+    outcome: WebhookOutcome,
 }
 
 #[derive(Debug, Deserialize)]
@@ -68,8 +68,9 @@ pub(crate) async fn github(
     if event != "pull_request" {
         return Ok(reply(WebhookOutcome::Ignored));
     }
-    let payload: Payload = serde_json::from_slice(&body)
-        .map_err(|problem| Error::argument("body", format!("is no pull_request event: {problem}")))?;
+    let payload: Payload = serde_json::from_slice(&body).map_err(|problem| {
+        Error::argument("body", format!("is no pull_request event: {problem}"))
+    })?;
     let Some(news) = news(payload) else {
         return Ok(reply(WebhookOutcome::Ignored));
     };
@@ -77,7 +78,10 @@ pub(crate) async fn github(
         return Ok(reply(WebhookOutcome::Repeated));
     }
     // GitHub waits ten seconds at most, and an agent's last turn may take longer.
-    let (follower, parameters) = (app.clone(), json!({ "number": news.number, "state": news.state }));
+    let (follower, parameters) = (
+        app.clone(),
+        json!({ "number": news.number, "state": news.state }),
+    );
     tokio::spawn(async move {
         let deed = Deed {
             name: "webhook",
@@ -118,8 +122,10 @@ fn check_signature(secret: &Secret, headers: &HeaderMap, body: &[u8]) -> Result<
     if valid {
         return Ok(());
     }
-    Err(Error::new(Code::Forbidden, "the signature is missing or wrong")
-        .hint("The secret on GitHub must be the one in dashboard.webhookSecretFile."))
+    Err(
+        Error::new(Code::Forbidden, "the signature is missing or wrong")
+            .hint("The secret on GitHub must be the one in dashboard.webhookSecretFile."),
+    )
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
@@ -163,7 +169,11 @@ mod tests {
         let check = |signature: &'static str, body: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("x-hub-signature-256", HeaderValue::from_static(signature));
-            check_signature(&Secret::new("It's a Secret to Everybody"), &headers, body.as_bytes())
+            check_signature(
+                &Secret::new("It's a Secret to Everybody"),
+                &headers,
+                body.as_bytes(),
+            )
         };
         let right = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
         assert!(check(right, "Hello, World!").is_ok());

@@ -117,7 +117,10 @@ pub(super) fn next_steps(instance: &Instance) -> String {
 pub(super) fn read_prompt(given: String) -> Result<String, Error> {
     let prompt = if given == "-" {
         let mut text = String::new();
-        let read = io::stdin().lock().take(MOST_PROMPT_BYTES as u64 + 1).read_to_string(&mut text);
+        let read = io::stdin()
+            .lock()
+            .take(MOST_PROMPT_BYTES as u64 + 1)
+            .read_to_string(&mut text);
         read.map_err(|source| {
             Error::argument(
                 "PROMPT",

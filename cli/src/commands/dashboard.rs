@@ -131,7 +131,8 @@ fn webhook_secret(context: &Context) -> Result<Option<Secret>, Error> {
         )
         .hint("Write the secret that GitHub knows into it, at least 16 characters, readable for you alone.")
     };
-    let text = fs::read_to_string(&path).map_err(|source| wrong(format!("can't be read: {source}")))?;
+    let text =
+        fs::read_to_string(&path).map_err(|source| wrong(format!("can't be read: {source}")))?;
     let secret = text.trim();
     if secret.len() < LEAST_SECRET {
         return Err(wrong("holds no secret to speak of".to_owned()));

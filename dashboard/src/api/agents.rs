@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared::error::Error;
 use shared::model::{Instance, InstanceId, InstanceKind, MessageId};
-use shared::workflow::{
-    self, CreatePr, Order, Published, RunningReview, Sent, Stopped,
-};
+use shared::workflow::{self, CreatePr, Order, Published, RunningReview, Sent, Stopped};
 
 use super::Nothing;
 use crate::app::Shared;
@@ -149,7 +147,10 @@ async fn launch_agent(app: &Shared, form: LaunchForm) -> Result<Instance, Error>
         parameters,
         instance: None,
         summary: |launched: &Instance| {
-            (json!({ "instanceId": launched.id }), Some(launched.id.clone()))
+            (
+                json!({ "instanceId": launched.id }),
+                Some(launched.id.clone()),
+            )
         },
     };
     recorded(app, deed, move |run| async move {
@@ -200,9 +201,7 @@ pub(crate) async fn review(
         name: "review",
         parameters: json!({ "id": id }),
         instance: Some(id.clone()),
-        summary: |review: &RunningReview| {
-            (json!({ "reviewInstanceId": review.reviewer.id }), None)
-        },
+        summary: |review: &RunningReview| (json!({ "reviewInstanceId": review.reviewer.id }), None),
     };
     let target = id.clone();
     let description = given.value.description.clone();
@@ -215,11 +214,7 @@ pub(crate) async fn review(
     Ok(given.answer(StatusCode::OK, &card, &page_of(&id), Done::ReviewBegun))
 }
 
-pub(crate) async fn stop(
-    State(app): State<Shared>,
-    Id(id): Id,
-    given: Given<Nothing>,
-) -> Answer {
+pub(crate) async fn stop(State(app): State<Shared>, Id(id): Id, given: Given<Nothing>) -> Answer {
     let instance = app.instance(&id).await?;
     let context = app.context_of(&instance).await;
     let deed = Deed {
@@ -240,11 +235,7 @@ pub(crate) async fn stop(
     Ok(given.answer(StatusCode::OK, &answer, &page_of(&id), Done::Stopped))
 }
 
-pub(crate) async fn resume(
-    State(app): State<Shared>,
-    Id(id): Id,
-    given: Given<Nothing>,
-) -> Answer {
+pub(crate) async fn resume(State(app): State<Shared>, Id(id): Id, given: Given<Nothing>) -> Answer {
     let instance = app.instance(&id).await?;
     let context = app.context_of(&instance).await;
     let deed = Deed {

@@ -10,8 +10,8 @@ use shared::error::{Code, Error};
 use crate::reply::Failure;
 
 pub(crate) use agents::{
-    MessageRequest, PublishReply, PublishRequest, ReviewRequest, SentReply, StopReply, launch, message,
-    publish, resume, review, stop,
+    MessageRequest, PublishReply, PublishRequest, ReviewRequest, SentReply, StopReply, launch,
+    message, publish, resume, review, stop,
 };
 pub(crate) use control::{
     ControlReply, ControlRequest, KeysRequest, keys, release_control, take_control,
@@ -25,8 +25,11 @@ pub(crate) use read::{
 /// Says that an address can't be used this way. `Allow` says how it can.
 pub(crate) fn wrong_method() -> Failure {
     Failure(
-        Error::new(Code::MethodNotAllowed, "this address is not for that method")
-            .hint("/api/openapi.json describes what there is."),
+        Error::new(
+            Code::MethodNotAllowed,
+            "this address is not for that method",
+        )
+        .hint("/api/openapi.json describes what there is."),
     )
 }
 

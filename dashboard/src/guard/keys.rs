@@ -21,7 +21,7 @@ const FILE: &str = "dashboard.token";
 ///
 /// It stays the same, so that a page that is open finds the dashboard again after a restart. Whoever can
 /// read the file can read the database beside it, too. Without the file there is a new one.
-pub fn token(state_dir: &Path) -> Result<Secret, Error> {
+pub(crate) fn token(state_dir: &Path) -> Result<Secret, Error> {
     let path = state_dir.join(FILE);
     if let Some(known) = read(&path) {
         return Ok(known);

@@ -20,7 +20,7 @@ use crate::reply::{self, Failure};
 use crate::view::{Frame, Section};
 
 pub(crate) use keys::Keys;
-pub use keys::token;
+pub(crate) use keys::token;
 
 /// The longest body that is taken: a prompt of a megabyte, and what a form makes of it.
 const MOST_BYTES: usize = 4 << 20;
@@ -117,23 +117,27 @@ async fn admitted(app: &App, area: Area, request: Request) -> Result<Request, Re
     }
     let (request, body) = bounded(request).await?;
     if proof == Proof::Cookie && !has_csrf(app, request.headers(), &body) {
-        return Err(Error::new(Code::Forbidden, "the request does not come from a page of ours")
-            .hint("Reload the page. Programs send `Authorization: Bearer TOKEN` instead of the cookie.")
-            .into());
+        return Err(Error::new(
+            Code::Forbidden,
+            "the request does not come from a page of ours",
+        )
+        .hint("Reload the page. Programs send `Authorization: Bearer TOKEN` instead of the cookie.")
+        .into());
     }
     Ok(request)
 }
 
 fn read_only() -> Error {
-    Error::new(Code::ReadOnly, "this dashboard only shows, it changes nothing")
-        .hint("It was started with --read-only.")
+    Error::new(
+        Code::ReadOnly,
+        "this dashboard only shows, it changes nothing",
+    )
+    .hint("It was started with --read-only.")
 }
 
 /// Reads the body into memory, so far as it is not too long.
 async fn bounded(request: Request) -> Result<(Request, Bytes), Error> {
-    let too_long = || {
-        Error::argument("body", format!("has more than {MOST_BYTES} bytes"))
-    };
+    let too_long = || Error::argument("body", format!("has more than {MOST_BYTES} bytes"));
     let announced = request.headers().get(CONTENT_LENGTH);
     let announced = announced.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > MOST_BYTES as u64) {
@@ -141,10 +145,7 @@ async fn bounded(request: Request) -> Result<(Request, Bytes), Error> {
     }
     let (parts, body) = request.into_parts();
     let bytes = to_bytes(body, MOST_BYTES).await.map_err(|_| too_long())?;
-    Ok((
-        Request::from_parts(parts, Body::from(bytes.clone())),
-        bytes,
-    ))
+    Ok((Request::from_parts(parts, Body::from(bytes.clone())), bytes))
 }
 
 /// How somebody has shown that they may.
@@ -311,7 +312,10 @@ mod tests {
             without_token(&uri("/events?errors=true&token=a&name=x%20y")),
             "/events?errors=true&name=x+y"
         );
-        assert_eq!(without_token(&uri("//evil.example/?token=a")), "/evil.example/");
+        assert_eq!(
+            without_token(&uri("//evil.example/?token=a")),
+            "/evil.example/"
+        );
         assert_eq!(token_in(&uri("/?a=1&token=b")).as_deref(), Some("b"));
         assert_eq!(token_in(&uri("/")), None);
     }

@@ -5,8 +5,8 @@
 
 use std::net::IpAddr;
 
-use axum::http::header::{HOST, HeaderMap, ORIGIN};
 use axum::http::Uri;
+use axum::http::header::{HOST, HeaderMap, ORIGIN};
 use shared::error::{Code, Error};
 
 /// Returns what the client calls us.
@@ -33,7 +33,8 @@ pub(super) fn check_host(host: &str, names: &[String]) -> Result<(), Error> {
         .trim_end_matches(']')
         .parse::<IpAddr>()
         .is_ok();
-    let is_known = name == "localhost" || names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let is_known =
+        name == "localhost" || names.iter().any(|known| known.eq_ignore_ascii_case(name));
     if is_address || is_known {
         return Ok(());
     }

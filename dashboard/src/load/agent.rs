@@ -78,11 +78,7 @@ async fn row(app: &App, id: &InstanceId) -> Result<(BoardRow, Card), Error> {
     let instance = app.instance(id).await?;
     let row = workflow::board_row(&app.context, instance).await?;
     let wanted = vec![row.instance.clone()];
-    let overview = app
-        .context
-        .store
-        .read(move |r| r.overview(&wanted))
-        .await?;
+    let overview = app.context.store.read(move |r| r.overview(&wanted)).await?;
     let card = card(&row, &overview);
     Ok((row, card))
 }
@@ -203,7 +199,9 @@ fn actions(
         .read_only
         .then(|| "this dashboard is read-only".to_owned());
     let action = |key: ActionKey, reasons: Vec<Option<String>>| {
-        let why_not = read_only.clone().or_else(|| reasons.into_iter().flatten().next());
+        let why_not = read_only
+            .clone()
+            .or_else(|| reasons.into_iter().flatten().next());
         Action {
             key,
             allowed: why_not.is_none(),

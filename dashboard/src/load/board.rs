@@ -8,9 +8,7 @@ use shared::store::Overview;
 use shared::workflow::{self, Activity, BoardRow, Rounds};
 
 use crate::app::App;
-use crate::view::{
-    BoardFilter, BoardView, Card, Column, ColumnKey, Counts, LastEvent, TaskRef,
-};
+use crate::view::{BoardFilter, BoardView, Card, Column, ColumnKey, Counts, LastEvent, TaskRef};
 
 /// How many of the agents that are over are shown, the newest.
 const ENDED: u32 = 60;
@@ -137,11 +135,14 @@ pub(super) fn card(row: &BoardRow, overview: &Overview) -> Card {
         round: row.reviews,
         created_at: instance.created_at.clone(),
         status_since: instance.status_since.clone(),
-        last_event: overview.last_events.get(&instance.id).map(|event| LastEvent {
-            name: event.name.clone(),
-            at: event.at.clone(),
-            failed: event.failed,
-        }),
+        last_event: overview
+            .last_events
+            .get(&instance.id)
+            .map(|event| LastEvent {
+                name: event.name.clone(),
+                at: event.at.clone(),
+                failed: event.failed,
+            }),
         parent: instance.parent_instance_id.clone(),
         reviewer: overview.reviewers.get(&instance.id).cloned(),
         need: need.map(|need| need.what),
@@ -242,7 +243,9 @@ mod tests {
     #[test]
     fn kept_work_is_told_from_policy() {
         assert!(is_kept("kept 2 uncommitted files on codex/a in /w/a"));
-        assert!(is_kept("the agent was killed by signal 9; kept the branch codex/a: 1 of its commits are nowhere else"));
+        assert!(is_kept(
+            "the agent was killed by signal 9; kept the branch codex/a: 1 of its commits are nowhere else"
+        ));
         assert!(!is_kept("kept by policy: /w/a"));
         assert!(!is_kept("its session is gone"));
         assert!(!is_kept(""));

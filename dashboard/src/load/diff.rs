@@ -178,9 +178,9 @@ fn unquoted(path: &str) -> String {
             bytes.push(byte);
             continue;
         }
-        let octal = rest.get(..3).and_then(|digits| {
-            u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok()
-        });
+        let octal = rest
+            .get(..3)
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
         if let Some(value) = octal {
             bytes.push(value);
             rest = &rest[3..];
@@ -247,8 +247,14 @@ new mode 100755
         let lines = &first.hunks[0].lines;
         assert_eq!(lines.len(), 6);
         assert_eq!((lines[0].old, lines[0].new), (Some(1), Some(1)));
-        assert_eq!((lines[2].text.as_str(), lines[2].old), ("-- looks like a header", Some(3)));
-        assert_eq!((lines[4].text.as_str(), lines[4].new), ("++ so does this", Some(3)));
+        assert_eq!(
+            (lines[2].text.as_str(), lines[2].old),
+            ("-- looks like a header", Some(3))
+        );
+        assert_eq!(
+            (lines[4].text.as_str(), lines[4].new),
+            ("++ so does this", Some(3))
+        );
         assert_eq!((lines[5].old, lines[5].new), (Some(4), Some(4)));
         assert_eq!(view.files[1].status, FileStatus::Renamed);
         assert_eq!(view.files[1].old_path.as_deref(), Some("old name"));
@@ -259,7 +265,12 @@ new mode 100755
 
     #[test]
     fn any_text_is_read_and_long_diffs_are_cut() {
-        for text in ["", "@@ -1 +1 @@\n+x\n", "diff --git \n@@ -9,9 +9,9 @@\n", "\u{0}\n\\"] {
+        for text in [
+            "",
+            "@@ -1 +1 @@\n+x\n",
+            "diff --git \n@@ -9,9 +9,9 @@\n",
+            "\u{0}\n\\",
+        ] {
             parse(text);
         }
         let mut long = "diff --git a/x b/x\n@@ -0,0 +1,99999 @@\n".to_owned();

@@ -88,7 +88,10 @@ pub(crate) async fn launch(
     };
     let ready = match repository.clone() {
         Some(key) => {
-            let page = app.context.store.read(move |r| r.tasks(&key, true, 0, READY));
+            let page = app
+                .context
+                .store
+                .read(move |r| r.tasks(&key, true, 0, READY));
             page.await?.tasks
         }
         None => Vec::new(),

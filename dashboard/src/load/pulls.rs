@@ -48,7 +48,9 @@ async fn list(
     let forge = workflow::forge(&context.environment, settings, context.repository()?).await?;
     let pulls = workflow::pulls(&context, state, MOST).await?;
     let agents = agents(app, repository).await?;
-    let cards = pulls.into_iter().map(|pull| card(pull, repository, &agents));
+    let cards = pulls
+        .into_iter()
+        .map(|pull| card(pull, repository, &agents));
     Ok((forge.describe(), cards.collect()))
 }
 

@@ -29,7 +29,10 @@ pub(crate) async fn tasks(app: &App, repository: Option<&str>) -> Result<TasksVi
     let mut blocks: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
     for task in &tasks {
         for before in &task.depends_on {
-            blocks.entry(before.clone()).or_default().push(task.id.clone());
+            blocks
+                .entry(before.clone())
+                .or_default()
+                .push(task.id.clone());
         }
     }
     let mut views: Vec<TaskView> = tasks

@@ -145,7 +145,11 @@ impl Operation {
 fn of_agents(operation: Operation) -> Operation {
     let kinds = json!({ "type": "string", "enum": ["coding", "review", "planning"] });
     operation
-        .asks("repository", "Only agents of this repository.", json!({ "type": "string" }))
+        .asks(
+            "repository",
+            "Only agents of this repository.",
+            json!({ "type": "string" }),
+        )
         .asks("kind", "Only agents of this kind.", kinds)
 }
 
@@ -165,48 +169,118 @@ fn looking() -> Vec<Operation> {
         get("/healthz", "health", "Tells whether the dashboard works")
             .answers(200, "It does.", given::<Health>)
             .for_all(),
-        get("/metrics", "metrics", "Returns numbers for Prometheus")
-            .says("In its text format.", "text/plain; version=0.0.4; charset=utf-8"),
+        get("/metrics", "metrics", "Returns numbers for Prometheus").says(
+            "In its text format.",
+            "text/plain; version=0.0.4; charset=utf-8",
+        ),
         get("/api/openapi.json", "describe", "Returns this description").answers(
             200,
             "OpenAPI 3.1.",
-            |_| Schema::from(json!({ "type": "object" }).as_object().cloned().unwrap_or_default()),
+            |_| {
+                Schema::from(
+                    json!({ "type": "object" })
+                        .as_object()
+                        .cloned()
+                        .unwrap_or_default(),
+                )
+            },
         ),
-        get("/api/changes", "changes", "Streams a number that goes up with every change")
-            .says("Server-sent events: `hello`, then `change`, each with `{\"version\": N}`.", "text/event-stream"),
-        of_agents(get("/api/board", "board", "Returns all agents in the columns of what they need"))
-            .answers(200, "The board.", given::<BoardView>),
-        of_agents(get("/api/instances", "instances", "Lists agents, the oldest first"))
-            .answers(200, "Agents.", given::<Vec<Card>>),
-        get("/api/instances/{id}", "instance", "Returns one agent with everything about it")
-            .answers(200, "The agent.", given::<AgentView>),
-        get("/api/instances/{id}/diff", "diff", "Returns what an agent has changed")
-            .answers(200, "Files, hunks and lines.", given::<AgentDiffView>),
-        get("/api/instances/{id}/screen", "screen", "Returns what an agent's terminal shows")
-            .asks("history", "How many lines that have scrolled away to return, too.", history)
-            .answers(200, "The screen.", given::<TerminalView>),
-        get("/api/instances/{id}/terminal", "terminal", "Streams what an agent's terminal shows")
-            .says("Server-sent events: `screen` with changed rows, `gone` at the end.", "text/event-stream"),
-        get("/api/tasks", "tasks", "Lists the tasks of a repository, those that can begin first")
-            .of_repository()
-            .answers(200, "Tasks.", given::<TasksView>),
-        get("/api/pulls", "pulls", "Lists the pull requests of a repository, the newest first")
-            .of_repository()
-            .asks("state", "Only those in this state.", states)
-            .answers(200, "Pull requests.", given::<PullsView>),
-        get("/api/pulls/{number}", "pull", "Returns one pull request with what it changes")
-            .of_repository()
-            .answers(200, "The pull request.", given::<PullView>),
-        get("/api/events", "events", "Lists what happened, the newest first")
-            .asks("instance", "Only to this agent.", id)
-            .asks("name", "Only of this name.", json!({ "type": "string" }))
-            .asks("errors", "Only failures.", json!({ "type": "boolean" }))
-            .asks("before", "Only what happened before this event.", number)
-            .answers(200, "A page of events.", given::<EventsView>),
-        get("/api/analysis", "analyses", "Lists the stored reports, the newest first")
-            .answers(200, "Reports.", given::<AnalysisList>),
-        get("/api/analysis/{id}", "analysis", "Returns one report")
-            .answers(200, "The report.", given::<AnalysisView>),
+        get(
+            "/api/changes",
+            "changes",
+            "Streams a number that goes up with every change",
+        )
+        .says(
+            "Server-sent events: `hello`, then `change`, each with `{\"version\": N}`.",
+            "text/event-stream",
+        ),
+        of_agents(get(
+            "/api/board",
+            "board",
+            "Returns all agents in the columns of what they need",
+        ))
+        .answers(200, "The board.", given::<BoardView>),
+        of_agents(get(
+            "/api/instances",
+            "instances",
+            "Lists agents, the oldest first",
+        ))
+        .answers(200, "Agents.", given::<Vec<Card>>),
+        get(
+            "/api/instances/{id}",
+            "instance",
+            "Returns one agent with everything about it",
+        )
+        .answers(200, "The agent.", given::<AgentView>),
+        get(
+            "/api/instances/{id}/diff",
+            "diff",
+            "Returns what an agent has changed",
+        )
+        .answers(200, "Files, hunks and lines.", given::<AgentDiffView>),
+        get(
+            "/api/instances/{id}/screen",
+            "screen",
+            "Returns what an agent's terminal shows",
+        )
+        .asks(
+            "history",
+            "How many lines that have scrolled away to return, too.",
+            history,
+        )
+        .answers(200, "The screen.", given::<TerminalView>),
+        get(
+            "/api/instances/{id}/terminal",
+            "terminal",
+            "Streams what an agent's terminal shows",
+        )
+        .says(
+            "Server-sent events: `screen` with changed rows, `gone` at the end.",
+            "text/event-stream",
+        ),
+        get(
+            "/api/tasks",
+            "tasks",
+            "Lists the tasks of a repository, those that can begin first",
+        )
+        .of_repository()
+        .answers(200, "Tasks.", given::<TasksView>),
+        get(
+            "/api/pulls",
+            "pulls",
+            "Lists the pull requests of a repository, the newest first",
+        )
+        .of_repository()
+        .asks("state", "Only those in this state.", states)
+        .answers(200, "Pull requests.", given::<PullsView>),
+        get(
+            "/api/pulls/{number}",
+            "pull",
+            "Returns one pull request with what it changes",
+        )
+        .of_repository()
+        .answers(200, "The pull request.", given::<PullView>),
+        get(
+            "/api/events",
+            "events",
+            "Lists what happened, the newest first",
+        )
+        .asks("instance", "Only to this agent.", id)
+        .asks("name", "Only of this name.", json!({ "type": "string" }))
+        .asks("errors", "Only failures.", json!({ "type": "boolean" }))
+        .asks("before", "Only what happened before this event.", number)
+        .answers(200, "A page of events.", given::<EventsView>),
+        get(
+            "/api/analysis",
+            "analyses",
+            "Lists the stored reports, the newest first",
+        )
+        .answers(200, "Reports.", given::<AnalysisList>),
+        get("/api/analysis/{id}", "analysis", "Returns one report").answers(
+            200,
+            "The report.",
+            given::<AnalysisView>,
+        ),
     ]
 }
 
@@ -216,43 +290,93 @@ fn acting() -> Vec<Operation> {
         post("/api/instances", "launch", "Launches an agent")
             .takes(taken::<LaunchForm>, true)
             .answers(201, "It is at work.", given::<Card>),
-        delete("/api/instances/{id}", "end", "Ends an agent; unsaved work is kept")
-            .answers(200, "It has ended.", given::<StopReply>),
-        post("/api/instances/{id}/messages", "message", "Sends an agent a message")
-            .takes(taken::<MessageRequest>, true)
-            .answers(200, "It has it, or will get it.", given::<SentReply>),
-        post("/api/instances/{id}/review", "review", "Starts a reviewer on an agent's work")
-            .takes(taken::<ReviewRequest>, false)
-            .answers(200, "The reviewer.", given::<Card>),
-        post("/api/instances/{id}/stop", "stop", "Ends an agent; unsaved work is kept")
-            .answers(200, "It has ended.", given::<StopReply>),
-        post("/api/instances/{id}/resume", "resume", "Brings a failed or stopped agent back")
-            .answers(200, "It is back.", given::<Card>),
-        post("/api/instances/{id}/pull", "publish", "Opens a pull request of an agent's work")
-            .takes(taken::<PublishRequest>, true)
-            .answers(200, "It is open.", given::<PublishReply>),
-        post("/api/instances/{id}/control", "takeControl", "Takes control of a terminal, or keeps it")
-            .by_lease()
-            .takes(taken::<ControlRequest>, false)
-            .answers(200, "You have it.", given::<ControlReply>),
-        delete("/api/instances/{id}/control", "releaseControl", "Gives control of a terminal back")
-            .by_lease()
-            .is_done("You don't have it."),
+        delete(
+            "/api/instances/{id}",
+            "end",
+            "Ends an agent; unsaved work is kept",
+        )
+        .answers(200, "It has ended.", given::<StopReply>),
+        post(
+            "/api/instances/{id}/messages",
+            "message",
+            "Sends an agent a message",
+        )
+        .takes(taken::<MessageRequest>, true)
+        .answers(200, "It has it, or will get it.", given::<SentReply>),
+        post(
+            "/api/instances/{id}/review",
+            "review",
+            "Starts a reviewer on an agent's work",
+        )
+        .takes(taken::<ReviewRequest>, false)
+        .answers(200, "The reviewer.", given::<Card>),
+        post(
+            "/api/instances/{id}/stop",
+            "stop",
+            "Ends an agent; unsaved work is kept",
+        )
+        .answers(200, "It has ended.", given::<StopReply>),
+        post(
+            "/api/instances/{id}/resume",
+            "resume",
+            "Brings a failed or stopped agent back",
+        )
+        .answers(200, "It is back.", given::<Card>),
+        post(
+            "/api/instances/{id}/pull",
+            "publish",
+            "Opens a pull request of an agent's work",
+        )
+        .takes(taken::<PublishRequest>, true)
+        .answers(200, "It is open.", given::<PublishReply>),
+        post(
+            "/api/instances/{id}/control",
+            "takeControl",
+            "Takes control of a terminal, or keeps it",
+        )
+        .by_lease()
+        .takes(taken::<ControlRequest>, false)
+        .answers(200, "You have it.", given::<ControlReply>),
+        delete(
+            "/api/instances/{id}/control",
+            "releaseControl",
+            "Gives control of a terminal back",
+        )
+        .by_lease()
+        .is_done("You don't have it."),
         post("/api/instances/{id}/keys", "keys", "Types into a terminal")
             .by_lease()
             .takes(taken::<KeysRequest>, true)
             .is_done("The terminal has it."),
-        post("/api/pulls/{number}/merge", "merge", "Merges a pull request")
-            .takes(taken::<MergeRequest>, false)
-            .answers(200, "It is merged.", given::<PullCard>),
-        post("/api/pulls/{number}/close", "close", "Closes a pull request")
-            .takes(taken::<ChangeRequest>, false)
-            .answers(200, "It is closed.", given::<PullCard>),
+        post(
+            "/api/pulls/{number}/merge",
+            "merge",
+            "Merges a pull request",
+        )
+        .takes(taken::<MergeRequest>, false)
+        .answers(200, "It is merged.", given::<PullCard>),
+        post(
+            "/api/pulls/{number}/close",
+            "close",
+            "Closes a pull request",
+        )
+        .takes(taken::<ChangeRequest>, false)
+        .answers(200, "It is closed.", given::<PullCard>),
         post("/webhooks/github", "webhook", "Takes a webhook of GitHub's")
             .header("x-hub-signature-256", "HMAC-SHA256 of the body.")
             .header("x-github-event", "What it is about.")
             .header("x-github-delivery", "Its own id.")
-            .takes(|_| Schema::from(json!({ "type": "object" }).as_object().cloned().unwrap_or_default()), true)
+            .takes(
+                |_| {
+                    Schema::from(
+                        json!({ "type": "object" })
+                            .as_object()
+                            .cloned()
+                            .unwrap_or_default(),
+                    )
+                },
+                true,
+            )
             .answers(200, "It changes nothing.", given::<WebhookReply>)
             .answers(202, "It will be followed.", given::<WebhookReply>)
             .for_all(),

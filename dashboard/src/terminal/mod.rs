@@ -244,7 +244,9 @@ impl Viewer {
     async fn controlled(&mut self) -> Option<Event> {
         let now = controller(&self.app, &self.id).await.ok()?;
         let name = |controller: &Option<Controller>| {
-            controller.as_ref().map(|controller| controller.name.clone())
+            controller
+                .as_ref()
+                .map(|controller| controller.name.clone())
         };
         let same = name(&now) == name(&self.controller);
         self.controller = now;

@@ -18,7 +18,10 @@ pub(super) struct Pipe {
 impl Pipe {
     /// Makes a pipe that only we can open.
     pub(super) fn make(folder: &Path, name: &str) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
         let path = folder.join(name);
         // What a dashboard left that was killed.
         let _ = std::fs::remove_file(&path);
@@ -40,7 +43,11 @@ impl Pipe {
     /// Throws away what has come so far: that it came is all that matters.
     pub(super) fn drain(&self) {
         let mut buffer = [0; 16_384];
-        while self.receiver.try_read(&mut buffer).is_ok_and(|read| read > 0) {}
+        while self
+            .receiver
+            .try_read(&mut buffer)
+            .is_ok_and(|read| read > 0)
+        {}
     }
 }
 

@@ -99,7 +99,11 @@ impl Watcher {
         let pipe = Pipe::make(&self.folder, &file)
             .inspect_err(|error| tracing::warn!(%error, "cannot make a pipe for a terminal"))
             .ok()?;
-        let laid = self.context.tmux.signal_output(name, pipe.path(), owner).await;
+        let laid = self
+            .context
+            .tmux
+            .signal_output(name, pipe.path(), owner)
+            .await;
         match laid {
             Ok(()) => Some(pipe),
             Err(error) => {

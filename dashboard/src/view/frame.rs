@@ -61,7 +61,9 @@ impl Done {
     pub const fn text(self) -> &'static str {
         match self {
             Self::MessageTaken => "The agent has your message.",
-            Self::MessageWaits => "Your message is stored; the agent gets it as soon as it can take it.",
+            Self::MessageWaits => {
+                "Your message is stored; the agent gets it as soon as it can take it."
+            }
             Self::ReviewBegun => "A reviewer is at work.",
             Self::Stopped => "The agent has ended.",
             Self::Resumed => "The agent is back.",

@@ -98,7 +98,13 @@ impl Repository {
         let from: Oid = from.ok_or_else(|| GitError::NoCommonHistory { base, head })?;
         let finished = self
             .call_in(worktree, "diff-index")
-            .args(["--patch", "-M", "--no-color", "--no-ext-diff", "--no-textconv"])
+            .args([
+                "--patch",
+                "-M",
+                "--no-color",
+                "--no-ext-diff",
+                "--no-textconv",
+            ])
             .args([from.as_str(), "--"])
             .output(max_bytes.max(OUTPUT))
             .success()

@@ -6,7 +6,7 @@ use super::{NOW, Reader, StoreError, Writer};
 use crate::model::InstanceId;
 
 /// A person who types into an agent's terminal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PaneControl {
     /// Known only to them.
     pub lease: String,

@@ -73,7 +73,9 @@ impl Reader<'_> {
     pub fn database_bytes(&self) -> Result<u64, StoreError> {
         Ok(self
             .connection
-            .prepare_cached("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")?
+            .prepare_cached(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+            )?
             .query_row([], |row| row.get(0))?)
     }
 }

@@ -155,9 +155,10 @@ impl Tmux {
     ///
     /// tmux runs a shell for this, with one quoted path in it. A second call moves the log.
     pub async fn log_to(&self, session: &SessionName, path: &Path) -> Result<(), TmuxError> {
-        let append = shell_command("exec cat >> ", path).ok_or_else(|| TmuxError::UnsafeLogPath {
-            path: path.to_owned(),
-        })?;
+        let append =
+            shell_command("exec cat >> ", path).ok_or_else(|| TmuxError::UnsafeLogPath {
+                path: path.to_owned(),
+            })?;
         std::fs::OpenOptions::new()
             .append(true)
             .create(true)

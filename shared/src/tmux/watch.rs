@@ -78,9 +78,10 @@ impl Tmux {
         pipe: &Path,
         owner: &str,
     ) -> Result<(), TmuxError> {
-        let command = shell_command("exec cat > ", pipe).ok_or_else(|| TmuxError::UnsafeLogPath {
-            path: pipe.to_owned(),
-        })?;
+        let command =
+            shell_command("exec cat > ", pipe).ok_or_else(|| TmuxError::UnsafeLogPath {
+                path: pipe.to_owned(),
+            })?;
         let target = session.pane_target();
         let script = Script::new("set-option")
             .args(["-p", "-t", &target, OWNER, owner])
@@ -106,11 +107,7 @@ impl Tmux {
         self.found_session(&script, session).await
     }
 
-    async fn found_session(
-        &self,
-        script: &Script,
-        session: &SessionName,
-    ) -> Result<(), TmuxError> {
+    async fn found_session(&self, script: &Script, session: &SessionName) -> Result<(), TmuxError> {
         match self.run(script, None).await?.found()? {
             Some(_) => Ok(()),
             None => Err(TmuxError::SessionMissing {
@@ -124,18 +121,7 @@ fn parse(printed: &str) -> Option<PaneView> {
     let (first, text) = printed.split_once('\n')?;
     let (fields, title) = first.split_once('|')?;
     let fields: Vec<&str> = fields.split(' ').collect();
-    let [
-        columns,
-        rows,
-        x,
-        y,
-        visible,
-        dead,
-        scrolled,
-        piped,
-        owner,
-    ] = fields[..]
-    else {
+    let [columns, rows, x, y, visible, dead, scrolled, piped, owner] = fields[..] else {
         return None;
     };
     let pipe = match (piped, owner) {

@@ -25,7 +25,10 @@ pub struct StoredAnalysis {
 
 /// Lists the stored reports, the newest first. A folder that can't be read holds none.
 pub fn analyses(context: &Context) -> Vec<StoredAnalysis> {
-    let entries = fs::read_dir(folder(context)).into_iter().flatten().flatten();
+    let entries = fs::read_dir(folder(context))
+        .into_iter()
+        .flatten()
+        .flatten();
     let mut found: Vec<StoredAnalysis> = entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;

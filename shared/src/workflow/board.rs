@@ -154,11 +154,7 @@ pub async fn screen(context: &Context, instance: &Instance, lines: u32) -> Resul
 }
 
 /// Returns what an agent's terminal shows, with colours, and up to so many lines that have scrolled away.
-pub async fn look(
-    context: &Context,
-    instance: &Instance,
-    history: u32,
-) -> Result<PaneView, Error> {
+pub async fn look(context: &Context, instance: &Instance, history: u32) -> Result<PaneView, Error> {
     let name = session_name(instance)?;
     Ok(context.tmux.look(&name, history).await?)
 }

@@ -66,7 +66,10 @@ pub async fn take_control(
         .await?;
     match outcome {
         Ok(Some(control)) => Ok(control),
-        Ok(None) => Err(Error::new(Code::Internal, "control was taken and lost at once")),
+        Ok(None) => Err(Error::new(
+            Code::Internal,
+            "control was taken and lost at once",
+        )),
         Err(other) => Err(not_in_control(id, other.as_ref())),
     }
 }
@@ -95,7 +98,10 @@ pub async fn type_into(
     typed: &Typed,
 ) -> Result<(), Error> {
     let present = control(context, id).await?;
-    if present.as_ref().is_none_or(|present| present.lease != lease) {
+    if present
+        .as_ref()
+        .is_none_or(|present| present.lease != lease)
+    {
         return Err(not_in_control(id, present.as_ref()));
     }
     let wanted = id.clone();

@@ -64,11 +64,8 @@ pub async fn prepare(context: &Context, order: Order) -> Result<LaunchRequest, E
     if is_plan {
         refuse_for_plan(&order)?;
     } else if order.prompt.is_none() && order.issue.is_none() && order.task.is_none() {
-        return Err(
-            Error::new(Code::InvalidArguments, "there is nothing to do").hint(
-                "Say what is to be done: claude-codex code \"Fix the login page\".",
-            ),
-        );
+        return Err(Error::new(Code::InvalidArguments, "there is nothing to do")
+            .hint("Say what is to be done: claude-codex code \"Fix the login page\"."));
     }
     let issue = match (order.issue, &order.prompt) {
         (None, _) => None,
@@ -116,7 +113,10 @@ fn check_numbers(order: &Order) -> Result<(), Error> {
         return Err(Error::argument("issue", "is a number from 1"));
     }
     if order.issue.is_some() && order.task.is_some() {
-        return Err(Error::argument("issue", "can't be given together with a task"));
+        return Err(Error::argument(
+            "issue",
+            "can't be given together with a task",
+        ));
     }
     if order
         .max_reviews
