@@ -26,15 +26,15 @@ pub fn agent(view: &AgentView, frame: &Frame) -> Markup {
         (need(&view.card))
         (actions(view, frame))
         div.agent {
-            div.agent-main {
-                (terminal_box(view.card.id.as_str(), &view.control, frame))
-                (timeline(&view.timeline, view.card.id.as_str()))
-            }
+            (terminal_box(view.card.id.as_str(), &view.control, frame))
             div.agent-side {
-                (facts(view))
                 (message_form(view, frame))
+                (facts(view))
                 (messages(&view.messages))
+            }
+            div.agent-record {
                 (review_rounds(&view.rounds))
+                (timeline(&view.timeline, view.card.id.as_str()))
                 (prompt(view))
             }
         }
@@ -58,13 +58,16 @@ pub fn agent_diff(view: &AgentDiffView, frame: &Frame) -> Markup {
 
 fn heading(card: &Card, tab: Tab) -> Markup {
     let address = format!("/agents/{}", card.id);
-    let title = card.task.as_ref().map_or(card.title.as_str(), |task| task.title.as_str());
+    let title = card
+        .task
+        .as_ref()
+        .map_or(card.title.as_str(), |task| task.title.as_str());
     html! {
         nav.crumbs aria-label="Where you are" { a href="/" { "Board" } span { (card.id) } }
         div.head {
             div {
                 h1.agent-title {
-                    span.kind-large class=(card.column.as_str()) { (icon(kind_icon(card.kind))) }
+                    span.kind-large .(card.column.as_str()) { (icon(kind_icon(card.kind))) }
                     span.mono { (card.id) }
                     (status(card.status))
                 }
@@ -136,12 +139,19 @@ fn publish(view: &AgentView, frame: &Frame) -> Markup {
         return html! {};
     };
     if !action.allowed || frame.read_only {
-        let why = action.why_not.as_deref().unwrap_or("this dashboard is read-only");
+        let why = action
+            .why_not
+            .as_deref()
+            .unwrap_or("this dashboard is read-only");
         return html! {
             button.btn type="button" disabled title=(why) { (icon("pull")) "Open pull request" }
         };
     }
-    let title = view.card.task.as_ref().map_or(view.card.title.as_str(), |task| task.title.as_str());
+    let title = view
+        .card
+        .task
+        .as_ref()
+        .map_or(view.card.title.as_str(), |task| task.title.as_str());
     html! {
         details.pop #publish {
             summary.btn { (icon("pull")) "Open pull request" }

@@ -46,7 +46,10 @@ pub(super) fn shown_diff(view: &DiffView) -> Markup {
 }
 
 fn short(commit: &str) -> &str {
-    commit.get(..12).filter(|_| commit.len() == 40).unwrap_or(commit)
+    commit
+        .get(..12)
+        .filter(|_| commit.len() == 40)
+        .unwrap_or(commit)
 }
 
 pub(super) fn counts(additions: u64, deletions: u64) -> Markup {
@@ -107,7 +110,7 @@ fn shown_hunk(hunk: &Hunk, language: &'static Language) -> Markup {
                     LineKind::Add => new.line(&line.text),
                     LineKind::Context => { old.line(&line.text); new.line(&line.text) }
                 };
-                tr class=(class(line.kind)) {
+                tr .(class(line.kind)) {
                     td.no data-n=[line.old] {}
                     td.no data-n=[line.new] {}
                     td.line { (painted(&pieces, emphasis)) }
@@ -130,7 +133,12 @@ fn pairs(lines: &[DiffLine]) -> Vec<Option<Range<usize>>> {
     let mut found = vec![None; lines.len()];
     let mut at = 0;
     while at < lines.len() {
-        let run = |from: usize, kind: LineKind| lines[from..].iter().take_while(|line| line.kind == kind).count();
+        let run = |from: usize, kind: LineKind| {
+            lines[from..]
+                .iter()
+                .take_while(|line| line.kind == kind)
+                .count()
+        };
         let removed = run(at, LineKind::Del);
         let added = run(at + removed, LineKind::Add);
         // Of unequal numbers nobody knows which became which.
@@ -160,9 +168,9 @@ fn painted(pieces: &[Piece<'_>], emphasis: Option<Range<usize>>) -> Markup {
                 @if !text.is_empty() {
                     @match (piece.token.class(), strong) {
                         (None, false) => (revealed(text)),
-                        (Some(class), false) => span class=(class) { (revealed(text)) },
+                        (Some(class), false) => span .(class) { (revealed(text)) },
                         (None, true) => span.em { (revealed(text)) },
-                        (Some(class), true) => span.em class=(class) { (revealed(text)) },
+                        (Some(class), true) => span.em .(class) { (revealed(text)) },
                     }
                 }
             }

@@ -49,7 +49,7 @@ impl Button<'_> {
                 @for (name, value) in self.fields {
                     input type="hidden" name=(name) value=(value);
                 }
-                button.btn class=(self.class) type="submit" { (icon(self.icon)) (self.label) }
+                button.btn .(self.class) type="submit" { (icon(self.icon)) (self.label) }
             }
         }
     }
@@ -69,7 +69,12 @@ pub(super) fn query(text: &str) -> String {
 }
 
 /// A choice of repository that reloads the page; nothing to choose from shows nothing.
-pub(super) fn repository_choice(repositories: &[String], chosen: Option<&str>, all: bool, kept: &[(&str, &str)]) -> Markup {
+pub(super) fn repository_choice(
+    repositories: &[String],
+    chosen: Option<&str>,
+    all: bool,
+    kept: &[(&str, &str)],
+) -> Markup {
     if repositories.len() < 2 {
         return html! {};
     }
