@@ -25,8 +25,13 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const SVG: &str = "image/svg+xml";
 
 /// The terminal's own styles, then one rule for each of the many colours.
-static TERMINAL_CSS: LazyLock<String> =
-    LazyLock::new(|| format!("{}\n{}", include_str!("../assets/terminal.css"), stylesheet()));
+static TERMINAL_CSS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{}\n{}",
+        include_str!("../assets/terminal.css"),
+        stylesheet()
+    )
+});
 
 static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
     let files: [(&'static str, &'static str, &'static str); 11] = [
@@ -40,7 +45,11 @@ static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
         ("terminal.js", SCRIPT, include_str!("../assets/terminal.js")),
         ("theme.js", SCRIPT, include_str!("../assets/theme.js")),
         ("icon.svg", SVG, include_str!("../assets/icon.svg")),
-        ("icon-waiting.svg", SVG, include_str!("../assets/icon-waiting.svg")),
+        (
+            "icon-waiting.svg",
+            SVG,
+            include_str!("../assets/icon-waiting.svg"),
+        ),
     ];
     files
         .into_iter()

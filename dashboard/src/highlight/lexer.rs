@@ -93,10 +93,18 @@ impl Lexer {
             let body = self.close(&rest[begin.len()..], end, false);
             return (Token::Comment, begin.len() + body);
         }
-        if language.line_comments.iter().any(|mark| rest.starts_with(mark)) {
+        if language
+            .line_comments
+            .iter()
+            .any(|mark| rest.starts_with(mark))
+        {
             return (Token::Comment, rest.len());
         }
-        if let Some(quote) = language.long_quotes.iter().find(|quote| rest.starts_with(**quote)) {
+        if let Some(quote) = language
+            .long_quotes
+            .iter()
+            .find(|quote| rest.starts_with(**quote))
+        {
             self.open = Open::Text(quote);
             let body = self.close(&rest[quote.len()..], quote, true);
             return (Token::Text, quote.len() + body);

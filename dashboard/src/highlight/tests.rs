@@ -6,22 +6,37 @@ fn tokens(path: &str, lines: &[&str]) -> Vec<Vec<(Token, String)>> {
     let mut lexer = Lexer::new(Language::of_path(path));
     let cut = |line: &&str| {
         let pieces = lexer.line(line);
-        pieces.iter().map(|piece| (piece.token, piece.text.to_owned())).collect()
+        pieces
+            .iter()
+            .map(|piece| (piece.token, piece.text.to_owned()))
+            .collect()
     };
     lines.iter().map(cut).collect()
 }
 
 fn has(line: &[(Token, String)], token: Token, text: &str) -> bool {
-    line.iter().any(|(found, part)| *found == token && part == text)
+    line.iter()
+        .any(|(found, part)| *found == token && part == text)
 }
 
 #[test]
 fn code_is_coloured_by_its_language() {
-    let rust = tokens("a/b.rs", &["let x: &'a str = \"y\\\"z\"; // why", "/* one", "two */ 'x' 12_u8 foo(1)"]);
+    let rust = tokens(
+        "a/b.rs",
+        &[
+            "let x: &'a str = \"y\\\"z\"; // why",
+            "/* one",
+            "two */ 'x' 12_u8 foo(1)",
+        ],
+    );
     assert!(has(&rust[0], Token::Keyword, "let"));
     assert!(has(&rust[0], Token::Text, "\"y\\\"z\""));
     assert!(has(&rust[0], Token::Comment, "// why"));
-    assert!(!rust[0].iter().any(|(token, text)| *token == Token::Text && text.contains('a')));
+    assert!(
+        !rust[0]
+            .iter()
+            .any(|(token, text)| *token == Token::Text && text.contains('a'))
+    );
     assert!(has(&rust[1], Token::Comment, "/* one"));
     assert!(has(&rust[2], Token::Comment, "two */"));
     assert!(has(&rust[2], Token::Text, "'x'"));
@@ -34,14 +49,24 @@ fn code_is_coloured_by_its_language() {
     let sql = tokens("x.sql", &["SELECT 'it''s' -- all"]);
     assert!(has(&sql[0], Token::Keyword, "SELECT"));
     assert!(has(&sql[0], Token::Comment, "-- all"));
-    assert_eq!(tokens("README", &["if x"])[0], [(Token::Plain, "if x".to_owned())]);
+    assert_eq!(
+        tokens("README", &["if x"])[0],
+        [(Token::Plain, "if x".to_owned())]
+    );
 }
 
 #[test]
 fn the_changed_part_of_a_line_is_found() {
-    let emphasis = emphasised("    let total = price;", "    let total = price - discount;").unwrap();
+    let emphasis = emphasised(
+        "    let total = price;",
+        "    let total = price - discount;",
+    )
+    .unwrap();
     assert_eq!(emphasis.old, 21..21);
-    assert_eq!(&"    let total = price - discount;"[emphasis.new], " - discount");
+    assert_eq!(
+        &"    let total = price - discount;"[emphasis.new],
+        " - discount"
+    );
     let emphasis = emphasised("größe = 1", "größe = 2").unwrap();
     assert_eq!(&"größe = 1"[emphasis.old], "1");
     assert_eq!(emphasised("alpha", "beta gamma delta"), None);

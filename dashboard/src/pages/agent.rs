@@ -58,7 +58,10 @@ pub fn agent_diff(view: &AgentDiffView, frame: &Frame) -> Markup {
 
 fn heading(card: &Card, tab: Tab) -> Markup {
     let address = format!("/agents/{}", card.id);
-    let title = card.task.as_ref().map_or(card.title.as_str(), |task| task.title.as_str());
+    let title = card
+        .task
+        .as_ref()
+        .map_or(card.title.as_str(), |task| task.title.as_str());
     html! {
         nav.crumbs aria-label="Where you are" { a href="/" { "Board" } span { (card.id) } }
         div.head {
@@ -136,12 +139,19 @@ fn publish(view: &AgentView, frame: &Frame) -> Markup {
         return html! {};
     };
     if !action.allowed || frame.read_only {
-        let why = action.why_not.as_deref().unwrap_or("this dashboard is read-only");
+        let why = action
+            .why_not
+            .as_deref()
+            .unwrap_or("this dashboard is read-only");
         return html! {
             button.btn type="button" disabled title=(why) { (icon("pull")) "Open pull request" }
         };
     }
-    let title = view.card.task.as_ref().map_or(view.card.title.as_str(), |task| task.title.as_str());
+    let title = view
+        .card
+        .task
+        .as_ref()
+        .map_or(view.card.title.as_str(), |task| task.title.as_str());
     html! {
         details.pop #publish {
             summary.btn { (icon("pull")) "Open pull request" }

@@ -32,7 +32,11 @@ pub fn board(view: &BoardView, frame: &Frame) -> Markup {
 
 fn summary(view: &BoardView) -> String {
     let counts = view.counts;
-    let at_work = counted((counts.working + counts.in_review).into(), "agent at work", "agents at work");
+    let at_work = counted(
+        (counts.working + counts.in_review).into(),
+        "agent at work",
+        "agents at work",
+    );
     match counts.waiting {
         0 => format!("{at_work}, none waits for you"),
         1 => format!("{at_work}, 1 waits for you"),
@@ -50,7 +54,11 @@ fn filters(view: &BoardView) -> Markup {
         if let Some(kind) = kind {
             parts.push(format!("kind={kind}"));
         }
-        if parts.is_empty() { "/".to_owned() } else { format!("/?{}", parts.join("&")) }
+        if parts.is_empty() {
+            "/".to_owned()
+        } else {
+            format!("/?{}", parts.join("&"))
+        }
     };
     let kinds = [
         (None, "All"),
@@ -109,7 +117,10 @@ const fn nothing(key: ColumnKey) -> &'static str {
 }
 
 fn shown_card(card: &Card, column: ColumnKey, several: bool) -> Markup {
-    let title = card.task.as_ref().map_or(card.title.as_str(), |task| task.title.as_str());
+    let title = card
+        .task
+        .as_ref()
+        .map_or(card.title.as_str(), |task| task.title.as_str());
     html! {
         li.card #{ "card-" (card.id) } data-card data-agent=(card.id) {
             div.card-head {
@@ -155,7 +166,11 @@ fn shown_card(card: &Card, column: ColumnKey, several: bool) -> Markup {
 }
 
 fn relations(card: &Card) -> Markup {
-    if card.parent.is_none() && card.reviewer.is_none() && card.pr_number.is_none() && card.issue_number.is_none() {
+    if card.parent.is_none()
+        && card.reviewer.is_none()
+        && card.pr_number.is_none()
+        && card.issue_number.is_none()
+    {
         return html! {};
     }
     html! {

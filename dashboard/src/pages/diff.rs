@@ -46,7 +46,10 @@ pub(super) fn shown_diff(view: &DiffView) -> Markup {
 }
 
 fn short(commit: &str) -> &str {
-    commit.get(..12).filter(|_| commit.len() == 40).unwrap_or(commit)
+    commit
+        .get(..12)
+        .filter(|_| commit.len() == 40)
+        .unwrap_or(commit)
 }
 
 pub(super) fn counts(additions: u64, deletions: u64) -> Markup {
@@ -130,7 +133,12 @@ fn pairs(lines: &[DiffLine]) -> Vec<Option<Range<usize>>> {
     let mut found = vec![None; lines.len()];
     let mut at = 0;
     while at < lines.len() {
-        let run = |from: usize, kind: LineKind| lines[from..].iter().take_while(|line| line.kind == kind).count();
+        let run = |from: usize, kind: LineKind| {
+            lines[from..]
+                .iter()
+                .take_while(|line| line.kind == kind)
+                .count()
+        };
         let removed = run(at, LineKind::Del);
         let added = run(at + removed, LineKind::Add);
         // Of unequal numbers nobody knows which became which.

@@ -12,8 +12,19 @@ use crate::view::{EventFilter, EventView, EventsView, Frame};
 
 /// Names to choose from; any other can be typed.
 const NAMES: &[&str] = &[
-    "request_review", "request_changes", "create_pr", "create_task", "analyze_repository", "code", "plan", "review",
-    "stop", "resume", "send", "pr merge", "pr close",
+    "request_review",
+    "request_changes",
+    "create_pr",
+    "create_task",
+    "analyze_repository",
+    "code",
+    "plan",
+    "review",
+    "stop",
+    "resume",
+    "send",
+    "pr merge",
+    "pr close",
 ];
 
 pub fn events(view: &EventsView, frame: &Frame) -> Markup {
@@ -75,7 +86,11 @@ fn parameters(filter: &EventFilter, before: Option<i64>) -> String {
     if let Some(before) = before {
         parts.push(format!("before={before}"));
     }
-    if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", parts.join("&"))
+    }
 }
 
 fn row(event: &EventView) -> Markup {

@@ -69,7 +69,12 @@ pub(super) fn query(text: &str) -> String {
 }
 
 /// A choice of repository that reloads the page; nothing to choose from shows nothing.
-pub(super) fn repository_choice(repositories: &[String], chosen: Option<&str>, all: bool, kept: &[(&str, &str)]) -> Markup {
+pub(super) fn repository_choice(
+    repositories: &[String],
+    chosen: Option<&str>,
+    all: bool,
+    kept: &[(&str, &str)],
+) -> Markup {
     if repositories.len() < 2 {
         return html! {};
     }

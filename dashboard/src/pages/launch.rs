@@ -96,8 +96,20 @@ fn form(view: &LaunchView, frame: &Frame) -> Markup {
 
 fn kinds(form: &LaunchForm) -> Markup {
     let kinds = [
-        (LaunchKind::Code, "code", "coding", "Coder", "does one thing, has it reviewed, opens a pull request"),
-        (LaunchKind::Plan, "plan", "planning", "Planner", "looks at the repository and cuts the work into tasks"),
+        (
+            LaunchKind::Code,
+            "code",
+            "coding",
+            "Coder",
+            "does one thing, has it reviewed, opens a pull request",
+        ),
+        (
+            LaunchKind::Plan,
+            "plan",
+            "planning",
+            "Planner",
+            "looks at the repository and cuts the work into tasks",
+        ),
     ];
     html! {
         fieldset.kinds {

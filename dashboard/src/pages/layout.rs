@@ -135,7 +135,10 @@ fn keys() -> Markup {
         (&["h", "l"], "column to the left and right"),
         (&["Enter"], "open it"),
         (&["/"], "filter"),
-        (&["g", "b"], "board; t tasks, p pull requests, a analysis, e events"),
+        (
+            &["g", "b"],
+            "board; t tasks, p pull requests, a analysis, e events",
+        ),
         (&["n"], "launch an agent"),
         (&["?"], "this list"),
     ];

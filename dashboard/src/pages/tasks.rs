@@ -76,7 +76,9 @@ fn drawing(view: &TasksView) -> Markup {
         .enumerate()
         .flat_map(|(to, task)| {
             let before = task.task.depends_on.iter();
-            before.filter_map(|id| place.get(id)).map(move |&from| (from, to))
+            before
+                .filter_map(|id| place.get(id))
+                .map(move |&from| (from, to))
         })
         .collect();
     html! {

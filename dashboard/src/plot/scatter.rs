@@ -123,7 +123,11 @@ fn names(sorted: &[&Point], x: Scale, y: Scale) -> Vec<(String, f64, f64, bool)>
         let width = text.chars().map(|_| 6.4).sum::<f64>();
         let (at_x, at_y) = (x.place(point.x), y.place(point.y) + 4.0);
         let end = at_x + width + 20.0 > WIDTH - EDGE;
-        let begin = if end { at_x - 16.0 - width } else { at_x + 16.0 };
+        let begin = if end {
+            at_x - 16.0 - width
+        } else {
+            at_x + 16.0
+        };
         let covered = placed.iter().any(|&(from, to, line)| {
             begin < to && begin + width > from && (line - at_y).abs() < 14.0
         });

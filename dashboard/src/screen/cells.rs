@@ -23,8 +23,7 @@ impl Fit {
         match character.width() {
             Some(2) => Self::Two,
             // Latin, Greek and Cyrillic letters, and what boxes are drawn with.
-            _ if matches!(character, ' '..='\u{52f}' | '\u{2500}'..='\u{259f}' | '…' | '‘'..='”' | '–' | '—' | '•') =>
-            {
+            _ if matches!(character, ' '..='\u{52f}' | '\u{2500}'..='\u{259f}' | '…' | '‘'..='”' | '–' | '—' | '•') => {
                 Self::Text
             }
             _ => Self::One,

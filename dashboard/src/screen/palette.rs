@@ -22,7 +22,9 @@ pub(super) fn nearest(red: u8, green: u8, blue: u8) -> u8 {
         // The eye sees green best and blue least.
         3 * square(r, red) + 4 * square(g, green) + 2 * square(b, blue)
     };
-    (16..=255).min_by_key(|&colour| distance(colour)).unwrap_or(16)
+    (16..=255)
+        .min_by_key(|&colour| distance(colour))
+        .unwrap_or(16)
 }
 
 /// Returns the rules for colours 16 to 255, as text and as background.

@@ -16,8 +16,14 @@ fn colours_and_attributes_become_classes() {
         "<span class=\"f1 tb\">red</span><span> and </span><span class=\"f208 b17\">orange</span>"
     );
     assert_eq!(row("\x1b[93;104mx"), "<span class=\"f11 b12\">x</span>");
-    assert_eq!(row("\x1b[2;3;4;9mx"), "<span class=\"td ti tu ts\">x</span>");
-    assert_eq!(row("\x1b[4:3mx\x1b[4:0my"), "<span class=\"tu\">x</span><span>y</span>");
+    assert_eq!(
+        row("\x1b[2;3;4;9mx"),
+        "<span class=\"td ti tu ts\">x</span>"
+    );
+    assert_eq!(
+        row("\x1b[4:3mx\x1b[4:0my"),
+        "<span class=\"tu\">x</span><span>y</span>"
+    );
     assert_eq!(row("\x1b[1m\x1b[22mx"), "<span>x</span>");
 }
 
@@ -33,8 +39,15 @@ fn inverse_swaps_the_two_colours() {
 fn true_colour_becomes_the_nearest_of_256() {
     assert_eq!(row("\x1b[38;2;255;0;0mx"), "<span class=\"f196\">x</span>");
     assert_eq!(row("\x1b[48:2::0:0:0mx"), "<span class=\"b16\">x</span>");
-    assert_eq!(row("\x1b[38:2:118:118:118mx"), "<span class=\"f243\">x</span>");
-    assert_eq!(row("\x1b[58;2;1;2;3;1mx"), "<span class=\"tb\">x</span>", "an underline's colour is passed over");
+    assert_eq!(
+        row("\x1b[38:2:118:118:118mx"),
+        "<span class=\"f243\">x</span>"
+    );
+    assert_eq!(
+        row("\x1b[58;2;1;2;3;1mx"),
+        "<span class=\"tb\">x</span>",
+        "an underline's colour is passed over"
+    );
     assert_eq!(row("\x1b[38;2;300;0;0mx"), "<span>x</span>");
 }
 
@@ -42,7 +55,11 @@ fn true_colour_becomes_the_nearest_of_256() {
 fn attributes_carry_over_to_the_next_line() {
     assert_eq!(
         rows_html("\x1b[32mone\ntwo\x1b[0m\nthree\n"),
-        ["<span class=\"f2\">one</span>", "<span class=\"f2\">two</span>", "<span>three</span>"]
+        [
+            "<span class=\"f2\">one</span>",
+            "<span class=\"f2\">two</span>",
+            "<span>three</span>"
+        ]
     );
     assert_eq!(rows_html("\n\n"), ["", ""]);
 }
@@ -55,7 +72,11 @@ fn a_wide_character_takes_two_cells_and_its_marks_none() {
     );
     let family = "👨\u{200d}👩\u{200d}👧";
     assert_eq!(row(family), format!("<span class=\"w2\">{family}</span>"));
-    assert_eq!(row("\u{301}x"), "<span>x</span>", "a mark without a character");
+    assert_eq!(
+        row("\u{301}x"),
+        "<span>x</span>",
+        "a mark without a character"
+    );
     let piled = format!("a{}b", "\u{301}".repeat(500));
     assert!(row(&piled).len() < 60);
     assert_eq!(row("⏺x"), "<span class=\"w1\">⏺</span><span>x</span>");
@@ -72,7 +93,10 @@ fn links_titles_and_other_sequences_leave_nothing() {
         row("\x1b]8;;https://evil.example/\"onclick=1\x1b\\text\x1b]8;;\x1b\\"),
         "<span>text</span>"
     );
-    assert_eq!(row("\x1b]0;title\x07x\x1b[2J\x1b[5;5Hy\x1b(0z\x1bM"), "<span>xyz</span>");
+    assert_eq!(
+        row("\x1b]0;title\x07x\x1b[2J\x1b[5;5Hy\x1b(0z\x1bM"),
+        "<span>xyz</span>"
+    );
     assert_eq!(row("a\x1b]0;never ends"), "<span>a</span>");
     assert_eq!(row("a\x1b[31"), "<span>a31</span>");
     assert_eq!(row("abc\u{202e}def\u{2066}"), "<span>abcdef</span>");

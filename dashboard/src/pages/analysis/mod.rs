@@ -66,7 +66,11 @@ pub fn analysis(view: &AnalysisView, frame: &Frame) -> Markup {
         (numbers_of(report, &view.summary.scope))
         (sections(report))
     };
-    Page::new(format!("{} analysis", capitalised(&view.summary.scope)), content).render(frame)
+    Page::new(
+        format!("{} analysis", capitalised(&view.summary.scope)),
+        content,
+    )
+    .render(frame)
 }
 
 /// The numbers that stand at the top of reports that have no drawings.
@@ -75,7 +79,8 @@ fn numbers_of(report: &Value, scope: &str) -> Markup {
         "dependencies" => {
             let sum = |name: &str| {
                 let all = report["ecosystems"].as_array().into_iter().flatten();
-                all.filter_map(|ecosystem| ecosystem[name].as_f64()).sum::<f64>()
+                all.filter_map(|ecosystem| ecosystem[name].as_f64())
+                    .sum::<f64>()
             };
             tiles(&[
                 ("direct", sum("direct")),

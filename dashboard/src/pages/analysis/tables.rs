@@ -16,7 +16,9 @@ pub(super) fn sections(report: &Value) -> Markup {
     let Some(fields) = report.as_object() else {
         return html! { pre.text { (report) } };
     };
-    let (simple, large): (Vec<_>, Vec<_>) = fields.iter().partition(|(_, value)| !value.is_object() && !value.is_array());
+    let (simple, large): (Vec<_>, Vec<_>) = fields
+        .iter()
+        .partition(|(_, value)| !value.is_object() && !value.is_array());
     html! {
         @if !simple.is_empty() {
             section.panel { h2 { "In short" } (pairs(&simple)) }
@@ -51,7 +53,9 @@ fn part(value: &Value, depth: usize) -> Markup {
 }
 
 fn object(fields: &Map<String, Value>, depth: usize) -> Markup {
-    let (simple, large): (Vec<_>, Vec<_>) = fields.iter().partition(|(_, value)| !value.is_object() && !value.is_array());
+    let (simple, large): (Vec<_>, Vec<_>) = fields
+        .iter()
+        .partition(|(_, value)| !value.is_object() && !value.is_array());
     html! {
         @if !simple.is_empty() { (pairs(&simple)) }
         @for (name, value) in large {
@@ -124,7 +128,9 @@ fn cell(value: &Value) -> Markup {
             let whole = number.fract() == 0.0;
             html! { (if whole { grouped(number) } else { format!("{number:.1}") }) }
         }
-        Value::String(text) if text.contains('/') && !text.contains(' ') => html! { span.mono.path { (shortened(text, 300)) } },
+        Value::String(text) if text.contains('/') && !text.contains(' ') => {
+            html! { span.mono.path { (shortened(text, 300)) } }
+        }
         Value::String(text) => html! { (shortened(text, 300)) },
         Value::Array(entries) => html! {
             @for (index, entry) in entries.iter().take(12).enumerate() {
@@ -154,7 +160,10 @@ fn listing(value: &Value) -> Option<(&[Value], u64)> {
 fn is_empty(value: &Value) -> bool {
     match listing(value) {
         Some((entries, omitted)) => entries.is_empty() && omitted == 0,
-        None => value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty),
+        None => {
+            value.as_array().is_some_and(Vec::is_empty)
+                || value.as_object().is_some_and(Map::is_empty)
+        }
     }
 }
 
