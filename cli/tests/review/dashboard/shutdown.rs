@@ -75,7 +75,7 @@ fn a_dashboard_that_is_killed_leaves_agents_alone_and_the_next_one_watches_again
         let now = piped();
         now.starts_with('1') && now != told
     });
-    place.tmux(&["send-keys", "-t", &target, "again"]);
+    place.tmux(&["send-keys", "-t", &target, "again", "Enter"]);
     stream.until("what is typed", |_, data| {
         data.to_string().contains("again")
     });
