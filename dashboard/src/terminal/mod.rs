@@ -13,7 +13,7 @@ use futures_util::stream::{self, Stream};
 use shared::error::Error;
 use shared::model::{Instance, InstanceId};
 use shared::tmux::PaneView;
-use shared::workflow::{self, Context};
+use shared::workflow;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -116,7 +116,7 @@ impl Terminals {
     }
 
     /// Looks at a terminal together with whoever else does.
-    fn join(&self, context: &Context, instance: &Instance) -> watch::Receiver<Seen> {
+    fn join(&self, app: &Shared, instance: &Instance) -> watch::Receiver<Seen> {
         let mut watched = lock(&self.watched);
         if let Some(sight) = watched.get(&instance.id) {
             return sight.subscribe();
@@ -125,8 +125,9 @@ impl Terminals {
         let sight = Arc::new(sight);
         watched.insert(instance.id.clone(), Arc::clone(&sight));
         let watcher = watcher::Watcher {
-            context: context.clone(),
+            context: app.context.clone(),
             instance: instance.clone(),
+            changes: app.changes.subscribe(),
             sight,
             watched: Arc::clone(&self.watched),
             folder: self.folder.clone(),
@@ -170,7 +171,7 @@ pub(crate) async fn stream(
     // An agent without a terminal is an error before the stream begins.
     workflow::attach_argv(&app.context, &instance)?;
     let viewer = Viewer {
-        sight: app.terminals.join(&app.context, &instance),
+        sight: app.terminals.join(app, &instance),
         changes: app.changes.subscribe(),
         controller: controller(app, id).await?,
         app: Arc::clone(app),

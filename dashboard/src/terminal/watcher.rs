@@ -10,6 +10,7 @@ use shared::model::{Instance, InstanceId, ProcessMark};
 use shared::process;
 use shared::tmux::{PaneView, PipeOwner, SessionName};
 use shared::workflow::{self, Context};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -22,12 +23,16 @@ const BUSY: Duration = Duration::from_millis(220);
 const SETTLE: Duration = Duration::from_millis(8);
 /// A terminal that prints nothing is looked at this seldom: its program may have ended.
 const QUIET: Duration = Duration::from_secs(4);
+/// What happens in the database may be the end of it; looked at this often at most for that.
+const CHANGED: Duration = Duration::from_secs(1);
 /// The same where tmux can't tell us: somebody else has its pipe.
 const UNTOLD: Duration = Duration::from_millis(500);
 
 pub(super) struct Watcher {
     pub(super) context: Context,
     pub(super) instance: Instance,
+    /// Goes up with every change in the database.
+    pub(super) changes: watch::Receiver<u64>,
     pub(super) sight: Arc<Sight>,
     pub(super) watched: Arc<Mutex<HashMap<InstanceId, Arc<Sight>>>>,
     pub(super) folder: PathBuf,
@@ -35,7 +40,7 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) async fn run(self) {
+    pub(super) async fn run(mut self) {
         let outcome = self.watch().await;
         if let Err(error) = outcome {
             // Whoever comes later begins anew.
@@ -44,7 +49,7 @@ impl Watcher {
         }
     }
 
-    async fn watch(&self) -> Result<(), Error> {
+    async fn watch(&mut self) -> Result<(), Error> {
         let name = self.instance.tmux_session.as_deref().unwrap_or_default();
         let name = SessionName::new(name)?;
         let owner = owner();
@@ -58,7 +63,7 @@ impl Watcher {
     }
 
     async fn look_on(
-        &self,
+        &mut self,
         name: &SessionName,
         owner: &str,
         pipe: &mut Option<Pipe>,
@@ -114,7 +119,8 @@ impl Watcher {
     }
 
     /// Waits until it is time to look again; true if nobody wants to know any more.
-    async fn wait(&self, looked: Instant, pipe: Option<&Pipe>) -> bool {
+    async fn wait(&mut self, looked: Instant, pipe: Option<&Pipe>) -> bool {
+        let (sight, stop) = (Arc::clone(&self.sight), self.stop.clone());
         let signal = async {
             match pipe {
                 Some(pipe) => {
@@ -128,10 +134,16 @@ impl Watcher {
                 None => tokio::time::sleep(UNTOLD).await,
             }
         };
+        let changed = async {
+            // None will come if the dashboard ends, and then the other branch does.
+            let _ = self.changes.changed().await;
+            tokio::time::sleep_until(looked + CHANGED).await;
+        };
         tokio::select! {
-            () = self.stop.cancelled() => true,
-            () = self.sight.closed() => self.leave(),
+            () = stop.cancelled() => true,
+            () = sight.closed() => self.leave(),
             () = signal => false,
+            () = changed => false,
             () = tokio::time::sleep(QUIET) => false,
         }
     }

@@ -17,7 +17,7 @@ pub enum LaunchKind {
 
 /// What a person fills in; the body of `POST /api/instances`, as JSON or as a form.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct LaunchForm {
     pub kind: LaunchKind,
     /// Path of the repository; else the one that the dashboard was started in.
