@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::{App, Options, Shared};
-use crate::changes::{self, Changes};
+use crate::changes::{self, Changes, Viewers};
 use crate::guard::{self, Keys};
 use crate::metrics::Totals;
 use crate::terminal::Terminals;
@@ -75,6 +75,11 @@ impl Server {
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
         format!("http://{host}:{}/", self.address.port())
+    }
+
+    /// Returns what tells when somebody looks.
+    pub fn viewers(&self) -> Viewers {
+        self.app.changes.viewers()
     }
 
     pub fn token(&self) -> &Secret {
