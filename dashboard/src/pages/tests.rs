@@ -3,8 +3,8 @@
 use serde_json::json;
 use shared::error::{Code, Error};
 use shared::model::{
-    EventSource, InstanceKind, MergeMethod, MessageKind, MessageState, Priority, PullRequest, PullState, Severity, Status,
-    StatusChange, Task, TaskStatus, Verdict,
+    EventSource, InstanceKind, MergeMethod, MessageKind, MessageState, Priority, PullRequest,
+    PullState, Severity, Status, StatusChange, Task, TaskStatus, Verdict,
 };
 use shared::workflow::{Activity, Rounds};
 
@@ -74,7 +74,11 @@ fn board_view() -> BoardView {
             .map(|key| Column {
                 key,
                 title: key.title().to_owned(),
-                cards: if key == ColumnKey::Waiting { vec![card()] } else { Vec::new() },
+                cards: if key == ColumnKey::Waiting {
+                    vec![card()]
+                } else {
+                    Vec::new()
+                },
                 more: 0,
             })
             .collect(),
@@ -257,7 +261,10 @@ fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
     let tasks_view = TasksView {
         repositories: vec![hostile()],
         repository: Some(hostile()),
-        tasks: vec![task("task-00000001", &[]), task("task-00000002", &["task-00000001"])],
+        tasks: vec![
+            task("task-00000001", &[]),
+            task("task-00000002", &["task-00000001"]),
+        ],
         total: 2,
         version: 7,
         read_only: false,
@@ -338,9 +345,18 @@ fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
         ("pulls", pulls(&pulls_view, frame).into_string()),
         ("pull", pull(&pull_view, frame).into_string()),
         ("analyses", analyses(&list, frame).into_string()),
-        ("codebase", analysis(&analysis_view("codebase"), frame).into_string()),
-        ("architecture", analysis(&analysis_view("architecture"), frame).into_string()),
-        ("issues", analysis(&analysis_view("issues"), frame).into_string()),
+        (
+            "codebase",
+            analysis(&analysis_view("codebase"), frame).into_string(),
+        ),
+        (
+            "architecture",
+            analysis(&analysis_view("architecture"), frame).into_string(),
+        ),
+        (
+            "issues",
+            analysis(&analysis_view("issues"), frame).into_string(),
+        ),
         ("events", events(&events_view, frame).into_string()),
         ("launch", launch(&launch_view, frame).into_string()),
         ("problem", problem(&problem_sample(), frame).into_string()),
@@ -354,7 +370,10 @@ fn no_text_becomes_markup() {
         assert!(!html.contains("<script>"), "{name}: {html}");
         assert!(!html.contains("<img"), "{name}: {html}");
         assert!(!html.contains("javascript:"), "{name} links to a script");
-        assert!(name == "locked" || html.contains("&lt;script&gt;"), "{name} shows none of it");
+        assert!(
+            name == "locked" || html.contains("&lt;script&gt;"),
+            "{name} shows none of it"
+        );
     }
 }
 
@@ -366,7 +385,10 @@ fn nothing_needs_what_the_policy_forbids() {
     for (name, html) in pages(&frame()) {
         // Hostile text in a value has no quotation mark of its own, so what is left are the names.
         let names = values.replace_all(&html, "=");
-        assert!(!handlers.is_match(&names), "{name} has an inline handler or style");
+        assert!(
+            !handlers.is_match(&names),
+            "{name} has an inline handler or style"
+        );
         assert!(!html.contains("<style"), "{name} has an inline stylesheet");
         for script in scripts.captures_iter(&html) {
             assert_eq!(&script[1], "", "{name} has an inline script");
@@ -383,7 +405,10 @@ fn every_form_that_changes_something_carries_the_token() {
             let form = form.as_str();
             if form.contains("method=\"post\"") {
                 seen += 1;
-                assert!(form.contains("name=\"csrf\" value=\"token\""), "{name}: {form}");
+                assert!(
+                    form.contains("name=\"csrf\" value=\"token\""),
+                    "{name}: {form}"
+                );
             }
         }
     }
@@ -398,7 +423,10 @@ fn a_fragment_is_main_and_nothing_else() {
     };
     for (name, html) in pages(&fragment) {
         if name != "locked" {
-            assert!(html.starts_with("<main") && html.ends_with("</main>"), "{name}: {html}");
+            assert!(
+                html.starts_with("<main") && html.ends_with("</main>"),
+                "{name}: {html}"
+            );
         }
     }
 }
@@ -410,14 +438,20 @@ fn a_read_only_dashboard_offers_no_change() {
         ..frame()
     };
     for (name, html) in pages(&read_only) {
-        assert!(!html.contains("method=\"post\""), "{name} can change something");
+        assert!(
+            !html.contains("method=\"post\""),
+            "{name} can change something"
+        );
     }
 }
 
 #[test]
 fn whoever_waits_is_counted_in_the_title() {
     let html = board(&board_view(), &frame()).into_string();
-    assert!(html.contains("<title>(1) Board · Claude Codex</title>"), "{html}");
+    assert!(
+        html.contains("<title>(1) Board · Claude Codex</title>"),
+        "{html}"
+    );
     assert!(html.contains("class=\"column waiting alarm\""), "{html}");
 }
 
@@ -428,19 +462,26 @@ fn a_diff_shows_characters_that_hide() {
         diff: diff_view(),
     };
     let html = agent_diff(&diff, &frame()).into_string();
-    assert!(html.contains("U+202E") && !html.contains('\u{202e}'), "{html}");
+    assert!(
+        html.contains("U+202E") && !html.contains('\u{202e}'),
+        "{html}"
+    );
     assert!(html.contains("class=\"hk\""), "no keyword has its colour");
 }
 
 #[test]
 fn a_diff_marks_what_changed_within_a_line() {
-    let patch = "diff --git a/x.rs b/x.rs\n@@ -1 +1 @@\n-let total = price;\n+let total = price - 5;\n";
+    let patch =
+        "diff --git a/x.rs b/x.rs\n@@ -1 +1 @@\n-let total = price;\n+let total = price - 5;\n";
     let diff = AgentDiffView {
         card: card(),
         diff: parse_diff("main".to_owned(), "codex/a".to_owned(), patch, false),
     };
     let html = agent_diff(&diff, &frame()).into_string();
-    assert!(html.contains("<span class=\"em\"> - </span><span class=\"em hn\">5</span>"), "{html}");
+    assert!(
+        html.contains("<span class=\"em\"> - </span><span class=\"em hn\">5</span>"),
+        "{html}"
+    );
 }
 
 /// Two hundred agents, as the speed test has them.
