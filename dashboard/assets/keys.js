@@ -9,6 +9,8 @@ export function listen() {
       if (event.key === "Escape" && event.target.id === "find") leaveFilter(event.target);
       return;
     }
+    // Who types at a terminal means the terminal, in control or not.
+    if (event.target.closest("[data-terminal]")) return;
     if (press(event.key)) event.preventDefault();
   });
 }

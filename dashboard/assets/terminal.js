@@ -6,7 +6,11 @@ const HISTORY = 2000;
 const LOOK_AGAIN = 5000;
 /** Width of a character as a part of its height, in the fonts that terminals use. */
 const ASPECT = 0.602;
-const LARGEST = 14, SMALLEST = 7;
+const LARGEST = 13.5, SMALLEST = 8;
+/** However little stands in it, it looks like a terminal. */
+const LEAST_COLUMNS = 80, LEAST_ROWS = 18;
+/** From here on the letters would be too small beside anything else. */
+const WIDE = 120;
 
 /** Names of keys, where ours differ from the browser's. */
 const NAMED = {
@@ -75,7 +79,9 @@ class Terminal {
       if (this.rows[n]) this.rows[n].innerHTML = html;
     }
     this.box.classList.toggle("is-dead", !screen.alive);
-    this.part.title.textContent = screen.title || this.id;
+    // Until a program names it, a terminal is called like its machine.
+    this.part.title.textContent = /\s/.test(screen.title) ? screen.title : this.id;
+    this.measure(screen);
     this.place(screen.cursor);
     this.who(screen.controller);
     if (screen.scrolled !== this.scrolled) {
@@ -96,15 +102,35 @@ class Terminal {
       return row;
     });
     this.part.screen.replaceChildren(sheet);
+  }
+
+  /** Terminals are larger than what stands in them: the empty right and bottom are not shown. */
+  measure(screen) {
+    let used = LEAST_COLUMNS, last = LEAST_ROWS - 1;
+    for (const [n, row] of this.rows.entries()) {
+      const length = row.textContent.length;
+      if (length === 0) continue;
+      used = Math.max(used, length + row.querySelectorAll(".w2").length);
+      last = Math.max(last, n);
+    }
+    if (screen.cursor.visible) last = Math.max(last, screen.cursor.y);
+    for (const [n, row] of this.rows.entries()) row.hidden = n > last;
+    this.used = Math.min(used, this.columns);
+    // Once wide, it stays: a page that rearranges itself with every line is hard to read.
+    if (this.used > WIDE) this.box.classList.add("is-wide");
     this.fit();
   }
 
   /** Makes the letters as large as the width allows. */
   fit() {
-    if (!this.columns) return;
+    if (!this.used) return;
     const width = this.part.view.clientWidth - 26;
-    const size = Math.max(SMALLEST, Math.min(LARGEST, width / this.columns / ASPECT));
-    this.part.sheet.style.setProperty("--t-size", `${Math.floor(size * 10) / 10}px`);
+    const size = Math.max(SMALLEST, Math.min(LARGEST, width / this.used / ASPECT));
+    const text = `${Math.floor(size * 10) / 10}px`;
+    if (text !== this.size) {
+      this.size = text;
+      this.part.sheet.style.setProperty("--t-size", text);
+    }
     if (this.following) this.toEnd();
   }
 

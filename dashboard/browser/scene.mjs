@@ -2,7 +2,7 @@
 // Real agents' processes, worktrees, reviews and pull requests; only the models are scripts.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { until } from "./support.mjs";
+import { PROGRAM, ROOT, until } from "./support.mjs";
 
 const FILES = {
   "README.md": "# shop\n\nA small shop: prices, a checkout and receipts.\n\n    pip install -e . && pytest\n",
@@ -169,6 +169,8 @@ const TASKS = [
   ["Exchange rates every morning", "Fetched once, kept for the day, with the last ones as fallback.", "low", 3, [2]],
   ["Monthly report", "What was sold, in which currency, with which codes.", "low", 4, [3, 5]],
   ["Speed of the cart page", "Under 100 ms with 200 things in the cart.", "high", 2, []],
+  ["Refunds", "A payment is given back, whole or in part, and shows on the receipt.", "high", 5, []],
+  ["Refunds of discounted things", "What was paid is given back, not what it cost.", "medium", 2, [0, 8]],
 ];
 
 async function commit(world, id, message, files) {
@@ -186,6 +188,17 @@ async function reviewer(world, coder) {
   });
 }
 
+/** Has a planner look at this very repository: a report with something in it. */
+async function analyse(world) {
+  const folder = join(world.folder, "claude-codex");
+  world.git("clone", "-q", "--no-hardlinks", ROOT, folder);
+  const { id } = JSON.parse(world.run(PROGRAM, ["plan", "What is where in this repository, and what changes together?", "--json"], { cwd: folder }));
+  await status(world, id, "running");
+  await world.call(id, "analyze_repository", { scope: "architecture", depth: "deep" });
+  await world.call(id, "analyze_repository", { scope: "codebase", depth: "deep" });
+  world.codex("stop", id);
+}
+
 /** Plays it, and returns who is who. */
 export async function play(world) {
   write(world.repository, FILES);
@@ -193,10 +206,9 @@ export async function play(world) {
     world.git("add", path);
     world.git("commit", "-q", "--allow-empty", "-m", `Part ${index + 1} of the shop`);
   }
+  await analyse(world);
   const planner = world.codex("plan", "Plan the next release of the shop: discounts, receipts by mail, several currencies.").id;
   await status(world, planner, "running");
-  await world.call(planner, "analyze_repository", { scope: "codebase", depth: "deep" });
-  await world.call(planner, "analyze_repository", { scope: "architecture", depth: "deep" });
   await world.call(planner, "analyze_repository", { scope: "dependencies", depth: "medium" });
   const ids = [];
   for (const [taskTitle, taskDescription, priority, estimatedHours, after] of TASKS) {
@@ -259,5 +271,10 @@ export async function play(world) {
   await world.call(strict, "request_changes", { feedback: "The words are there, but nothing uses them yet.", findings: [{ file: "shop/receipt.py", severity: "major", message: "Receipts still print English words." }] });
   await until("the second feedback was taken", () => world.log(limited, "message").length > 0);
 
-  return { planner, merged, published, coder, reviewer: second, busy, bug, limited };
+  // Stopped in the middle of something that exists nowhere else.
+  const stopped = await launch("Try the new payment provider in a sandbox");
+  write(world.instance(stopped).worktreePath, { "shop/payments.py": "# Not finished\n" });
+  world.codex("stop", stopped);
+
+  return { planner, merged, published, coder, reviewer: second, busy, bug, limited, stopped };
 }

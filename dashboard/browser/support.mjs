@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, "target");
-const PROGRAM = process.env.CODEX_BIN ?? join(TARGET, "debug", "claude-codex");
+export const PROGRAM = process.env.CODEX_BIN ?? join(TARGET, "debug", "claude-codex");
 const AGENT = join(ROOT, "cli/tests/review/agent.py");
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Two busy cores need this long for what takes a second. */
@@ -134,7 +134,7 @@ export class World {
 
   /** Starts the dashboard; returns its address with the token. */
   async dashboard({ port = 0, more = [] } = {}) {
-    const child = spawn(PROGRAM, ["dashboard", "--port", String(port), "--no-open", "--json", ...more], {
+    const child = spawn(PROGRAM, ["dashboard", "--port", String(port), "--json", ...more], {
       cwd: this.repository, env: this.environment, stdio: ["ignore", "pipe", "pipe"],
     });
     this.server = child;

@@ -49,7 +49,7 @@ test("colours and wide characters are as tmux has them", async () => {
       return NaN;
     }, [row, offset]);
     const wide = await right(1, "漢字|é|😀|end".length - 1);
-    const narrow = await right(2, 11);
+    const narrow = await right(2, 12);
     assert.ok(Math.abs(wide - narrow) < 1.5, `${wide} and ${narrow}`);
     assert.deepEqual(page.problems, []);
   } finally {

@@ -14,8 +14,9 @@ const FIXED: [(HeaderName, &str); 4] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
-    // The token is in the first address.
-    (REFERRER_POLICY, "no-referrer"),
+    // The token is in the first address, so nobody else is told of it. With no referrer at all browsers would also hide
+    // where our own forms come from, and `origin` would refuse them.
+    (REFERRER_POLICY, "same-origin"),
 ];
 
 const NEWER: [(&str, &str); 3] = [

@@ -187,12 +187,13 @@ fn need(
     }
     let note = instance.note.as_deref().unwrap_or_default();
     match instance.status {
-        Status::Running if *activity == Activity::Idle => rounds
+        // Programs that don't say what they do can't be seen to have come to rest.
+        Status::Running if matches!(activity, Activity::Idle | Activity::Unknown) => rounds
             .filter(|rounds| rounds.are_used_up())
             .and_then(|rounds| {
                 waits(format!(
-                    "All {} review rounds are used: publish it as it is, tell it what to do, or stop it.",
-                    rounds.most
+                    "Its review rounds are used up ({} of {}): publish it as it is, tell it what to do, or stop it.",
+                    rounds.used, rounds.most
                 ))
             }),
         Status::Failed if owed > 0 => waits(format!(

@@ -26,15 +26,15 @@ pub fn agent(view: &AgentView, frame: &Frame) -> Markup {
         (need(&view.card))
         (actions(view, frame))
         div.agent {
-            div.agent-main {
-                (terminal_box(view.card.id.as_str(), &view.control, frame))
-                (timeline(&view.timeline, view.card.id.as_str()))
-            }
+            (terminal_box(view.card.id.as_str(), &view.control, frame))
             div.agent-side {
-                (facts(view))
                 (message_form(view, frame))
+                (facts(view))
                 (messages(&view.messages))
+            }
+            div.agent-record {
                 (review_rounds(&view.rounds))
+                (timeline(&view.timeline, view.card.id.as_str()))
                 (prompt(view))
             }
         }
@@ -67,7 +67,7 @@ fn heading(card: &Card, tab: Tab) -> Markup {
         div.head {
             div {
                 h1.agent-title {
-                    span.kind-large class=(card.column.as_str()) { (icon(kind_icon(card.kind))) }
+                    span.kind-large .(card.column.as_str()) { (icon(kind_icon(card.kind))) }
                     span.mono { (card.id) }
                     (status(card.status))
                 }

@@ -102,7 +102,7 @@ pub(super) fn timeline(entries: &[TimelineEntry], id: &str) -> Markup {
             }
             ol.timeline {
                 @for entry in entries.iter().rev() {
-                    li.failed[entry.error_code.is_some()] class=(source_class(entry.source)) #{ "event-" (entry.id) } {
+                    li.failed[entry.error_code.is_some()] .(source_class(entry.source)) #{ "event-" (entry.id) } {
                         details #{ "details-" (entry.id) } {
                             summary {
                                 span.mono.event-name { (entry.name) }

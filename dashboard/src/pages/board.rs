@@ -7,7 +7,7 @@ use super::forms::{query, repository_choice};
 use super::icons::icon;
 use super::layout::Page;
 use super::time::ago;
-use super::words::{activity, counted, kind, status};
+use super::words::{activity, counted, kind, kind_word, status};
 use crate::view::{BoardView, Card, Column, ColumnKey, Frame, repository_name};
 
 pub fn board(view: &BoardView, frame: &Frame) -> Markup {
@@ -85,7 +85,7 @@ fn shown_column(column: &Column, view: &BoardView) -> Markup {
     let key = column.key.as_str();
     let waits = column.key == ColumnKey::Waiting && !column.cards.is_empty();
     html! {
-        section.column class=(key) .alarm[waits] #{ "column-" (key) } aria-labelledby={ "title-" (key) } {
+        section.column .(key) .alarm[waits] #{ "column-" (key) } aria-labelledby={ "title-" (key) } {
             h2 #{ "title-" (key) } {
                 @if waits { (icon("hand")) }
                 (column.title)
@@ -117,32 +117,23 @@ const fn nothing(key: ColumnKey) -> &'static str {
 }
 
 fn shown_card(card: &Card, column: ColumnKey, several: bool) -> Markup {
-    let title = card
-        .task
-        .as_ref()
-        .map_or(card.title.as_str(), |task| task.title.as_str());
+    let title = match &card.task {
+        // Whom it reviews stands below, as a link.
+        _ if card.kind == InstanceKind::Review => "Review",
+        Some(task) => task.title.as_str(),
+        None if card.title.is_empty() => kind_word(card.kind),
+        None => card.title.as_str(),
+    };
     html! {
         li.card #{ "card-" (card.id) } data-card data-agent=(card.id) {
             div.card-head {
                 (kind(card.kind))
-                a.card-link href={ "/agents/" (card.id) } { (card.id) }
+                p.card-title { (title) }
                 span.since { (ago(&card.status_since)) }
             }
-            @if !title.is_empty() {
-                p.card-title { (title) }
-            }
+            a.card-link href={ "/agents/" (card.id) } { (card.id) }
             @if let Some(need) = &card.need {
-                p.need { (icon("alert")) span { (need) } }
-            }
-            @if column != ColumnKey::Ended {
-                p.card-line {
-                    @if several {
-                        span.chip { (icon("folder")) (repository_name(&card.repository)) }
-                    }
-                    @if let Some(branch) = &card.branch {
-                        span.chip.mono title=(branch) { (icon("branch")) span.cut { (branch) } }
-                    }
-                }
+                p.need { (icon("alert")) span title=(need) { (need) } }
             }
             p.card-line {
                 (status(card.status))
@@ -154,12 +145,31 @@ fn shown_card(card: &Card, column: ColumnKey, several: bool) -> Markup {
                     span.owed title="messages that it has not taken yet" { (icon("message")) (card.owed) }
                 }
             }
+            (places(card, column, several))
             (relations(card))
             @if let Some(event) = &card.last_event {
                 p.card-foot.failed[event.failed] {
                     span.mono.cut { (event.name) @if event.failed { " failed" } }
                     (ago(&event.at)) span.muted { "ago" }
                 }
+            }
+        }
+    }
+}
+
+/// Where it works; who has ended works nowhere.
+fn places(card: &Card, column: ColumnKey, several: bool) -> Markup {
+    let branch = card.branch.as_deref();
+    if column == ColumnKey::Ended || (branch.is_none() && !several) {
+        return html! {};
+    }
+    html! {
+        p.card-line.place {
+            @if several {
+                span.chip { (icon("folder")) (repository_name(&card.repository)) }
+            }
+            @if let Some(branch) = branch {
+                span.chip.mono title=(branch) { (icon("branch")) span.cut { (branch) } }
             }
         }
     }
@@ -176,7 +186,7 @@ fn relations(card: &Card) -> Markup {
     html! {
         p.card-line.relations {
             @if let Some(parent) = &card.parent {
-                span { "reviews " a href={ "/agents/" (parent) } { (parent) } }
+                span { "of " a href={ "/agents/" (parent) } { (parent) } }
             }
             @if let Some(reviewer) = &card.reviewer {
                 span { "reviewer " a href={ "/agents/" (reviewer) } { (reviewer) } }

@@ -110,7 +110,7 @@ fn shown_hunk(hunk: &Hunk, language: &'static Language) -> Markup {
                     LineKind::Add => new.line(&line.text),
                     LineKind::Context => { old.line(&line.text); new.line(&line.text) }
                 };
-                tr class=(class(line.kind)) {
+                tr .(class(line.kind)) {
                     td.no data-n=[line.old] {}
                     td.no data-n=[line.new] {}
                     td.line { (painted(&pieces, emphasis)) }
@@ -168,9 +168,9 @@ fn painted(pieces: &[Piece<'_>], emphasis: Option<Range<usize>>) -> Markup {
                 @if !text.is_empty() {
                     @match (piece.token.class(), strong) {
                         (None, false) => (revealed(text)),
-                        (Some(class), false) => span class=(class) { (revealed(text)) },
+                        (Some(class), false) => span .(class) { (revealed(text)) },
                         (None, true) => span.em { (revealed(text)) },
-                        (Some(class), true) => span.em class=(class) { (revealed(text)) },
+                        (Some(class), true) => span.em .(class) { (revealed(text)) },
                     }
                 }
             }

@@ -49,7 +49,7 @@ impl Button<'_> {
                 @for (name, value) in self.fields {
                     input type="hidden" name=(name) value=(value);
                 }
-                button.btn class=(self.class) type="submit" { (icon(self.icon)) (self.label) }
+                button.btn .(self.class) type="submit" { (icon(self.icon)) (self.label) }
             }
         }
     }

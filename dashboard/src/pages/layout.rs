@@ -37,7 +37,7 @@ impl Page {
             format!("{} · Claude Codex", self.title)
         };
         let main = html! {
-            main #main class=(self.class) tabindex="-1" data-title=(title) data-version=(frame.version)
+            main #main .(self.class) tabindex="-1" data-title=(title) data-version=(frame.version)
                 data-waiting=[frame.counts.map(|counts| counts.waiting)] {
                 @if let Some(done) = frame.done {
                     p.flash role="status" { (icon("check")) (done.text()) }
@@ -93,7 +93,7 @@ fn navigation(frame: &Frame) -> Markup {
     let links = [
         (Section::Board, "/", "board", "Board"),
         (Section::Tasks, "/tasks", "tasks", "Tasks"),
-        (Section::Pulls, "/pulls", "pull", "Pull requests"),
+        (Section::Pulls, "/pulls", "pull", "Pulls"),
         (Section::Analysis, "/analysis", "analysis", "Analysis"),
         (Section::Events, "/events", "events", "Events"),
     ];

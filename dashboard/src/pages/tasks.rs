@@ -134,18 +134,24 @@ fn row(view: &TaskView, titles: &HashMap<&TaskId, &str>, all: &TasksView, frame:
             td data-label="Priority" { (priority(task.priority)) }
             td.num data-label="Hours" { @if let Some(hours) = task.estimated_hours { (hours) } @else { span.muted { "–" } } }
             td data-label="Waits for" {
-                @if task.depends_on.is_empty() { span.muted { "–" } }
-                ul.plain {
-                    @for id in &task.depends_on {
-                        li { a href={ "#task-" (id) } { (titles.get(id).copied().unwrap_or(id.as_str())) } }
+                @if task.depends_on.is_empty() {
+                    span.muted { "–" }
+                } @else {
+                    ul.plain {
+                        @for id in &task.depends_on {
+                            li { a href={ "#task-" (id) } { (titles.get(id).copied().unwrap_or(id.as_str())) } }
+                        }
                     }
                 }
             }
             td data-label="Agents" {
-                @if view.agents.is_empty() { span.muted { "–" } }
-                ul.plain {
-                    @for agent in &view.agents { li { a.mono href={ "/agents/" (agent) } { (agent) } } }
-                    @if let Some(number) = task.issue_number { li.muted { "issue #" (number) } }
+                @if view.agents.is_empty() && task.issue_number.is_none() {
+                    span.muted { "–" }
+                } @else {
+                    ul.plain {
+                        @for agent in &view.agents { li { a.mono href={ "/agents/" (agent) } { (agent) } } }
+                        @if let Some(number) = task.issue_number { li.muted { "issue #" (number) } }
+                    }
                 }
             }
             td.end-cell {

@@ -8,7 +8,7 @@ use super::icons::icon;
 
 /// A small coloured label.
 pub(super) fn pill(tone: &str, text: &str) -> Markup {
-    html! { span.pill class=(tone) { (text) } }
+    html! { span.pill .(tone) { (text) } }
 }
 
 pub(super) const fn status_word(status: Status) -> &'static str {
@@ -72,10 +72,10 @@ pub(super) fn activity(activity: &Activity) -> Markup {
         Activity::Busy => ("busy", "busy".to_owned()),
         Activity::WaitingForPerson { on } => ("asks", format!("asks: {on}")),
         Activity::Gone => ("gone", "process gone".to_owned()),
-        Activity::Unknown => ("alive", "alive".to_owned()),
-        Activity::Ended => return html! {},
+        // It lives and says nothing: its status says as much.
+        Activity::Unknown | Activity::Ended => return html! {},
     };
-    html! { span.activity class=(tone) { (word) } }
+    html! { span.activity .(tone) { (word) } }
 }
 
 pub(super) fn verdict(verdict: Verdict) -> Markup {
@@ -111,7 +111,7 @@ pub(super) fn priority(priority: Priority) -> Markup {
         Priority::Medium => "medium",
         Priority::Low => "low",
     };
-    html! { span.priority class=(tone) { (priority.as_str()) } }
+    html! { span.priority .(tone) { (priority.as_str()) } }
 }
 
 /// Word and colour of a task: whether it can begin matters more than that it is open.

@@ -46,7 +46,7 @@ pub fn arcs(arcs: &[Arc], label: &str) -> Markup {
             @for arc in drawn {
                 @let (from, to) = (row(&arc.one), row(&arc.other));
                 @let reach = ((to - from).abs() * 0.62).clamp(26.0, WIDTH - TEXT - 30.0);
-                path.arc class={ "arc" (thickness(arc.strength)) }
+                path.arc .{ "arc" (thickness(arc.strength)) }
                     d={ "M" (TEXT + 10.0) " " (format!("{from:.1}")) "C" (format!("{:.1}", TEXT + 10.0 + reach * 1.3)) " " (format!("{from:.1}"))
                         " " (format!("{:.1}", TEXT + 10.0 + reach * 1.3)) " " (format!("{to:.1}")) " " (TEXT + 10.0) " " (format!("{to:.1}")) } {
                     title { (arc.said) }

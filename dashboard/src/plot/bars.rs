@@ -39,7 +39,7 @@ pub fn stacked_bar(shares: &[Share], unit: &str, label: &str) -> Markup {
         svg.bar role="img" aria-label=(label) viewBox="0 0 1000 22" preserveAspectRatio="none" {
             @for (index, part) in parts.iter().enumerate() {
                 @let width = part.amount / total * WIDTH;
-                rect class={ "c" (index) } x=(format!("{x:.1}")) y="0" width=(format!("{:.1}", (width - 2.0).max(1.0))) height="22" {
+                rect .{ "c" (index) } x=(format!("{x:.1}")) y="0" width=(format!("{:.1}", (width - 2.0).max(1.0))) height="22" {
                     title { (part.name) ": " (grouped(part.amount)) " " (unit) }
                 }
                 @let _ = { x += width };
@@ -48,7 +48,7 @@ pub fn stacked_bar(shares: &[Share], unit: &str, label: &str) -> Markup {
         ul.legend {
             @for (index, part) in parts.iter().enumerate() {
                 li {
-                    span.swatch class={ "c" (index) } {}
+                    span.swatch .{ "c" (index) } {}
                     span.legend-name { (part.name) }
                     span.num { (format!("{:.1} %", part.amount / total * 100.0)) }
                     span.muted.num { (grouped(part.amount)) " " (unit) }

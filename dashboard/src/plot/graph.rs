@@ -5,14 +5,14 @@ use maud::{Markup, html};
 use super::layout::{Layout, Vertex, layout};
 use super::shortened;
 
-const WIDTH: i32 = 212;
+const WIDTH: i32 = 236;
 const HEIGHT: i32 = 60;
 const BEND: i32 = 10;
-const ACROSS: i32 = 58;
+const ACROSS: i32 = 62;
 const DOWN: i32 = 16;
 const MARGIN: i32 = 12;
 /// What of a text fits into a box.
-const CHARACTERS: usize = 27;
+const CHARACTERS: usize = 28;
 
 /// A box of the graph.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub fn graph(nodes: &[Node], edges: &[(usize, usize)], label: &str) -> Markup {
 
 fn drawn(node: &Node, (x, y): (i32, i32)) -> Markup {
     html! {
-        a.graph-node class=(node.class) href=(node.link) {
+        a.graph-node .(node.class) href=(node.link) {
             title { (node.title) }
             rect.graph-box x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx="9" {}
             rect.graph-mark x=(x + 10) y=(y + 13) width="4" height=(HEIGHT - 26) rx="2" {}

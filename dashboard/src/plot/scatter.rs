@@ -50,11 +50,14 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// 1, 2, 5, 10, 20 … as far as they are on the scale.
+    /// 1, 2, 5, 10, 20 … as far as they are on the scale; the shorter it is, the more of them.
     fn ticks(self) -> Vec<f64> {
         let decades = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7];
-        let fine = self.high - self.low < 2.2;
-        let steps: &[f64] = if fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let steps: &[f64] = match self.high - self.low {
+            span if span < 0.9 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
+            span if span < 2.2 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
         decades
             .iter()
             .flat_map(|decade| steps.iter().map(move |step| decade * step))
@@ -88,9 +91,9 @@ pub fn scatter(points: &[Point], across: &str, up: &str, label: &str) -> Markup 
             }
             text.plot-axis x=(f64::midpoint(LEFT, WIDTH)) y=(HEIGHT - 8.0) { (across) }
             text.plot-axis x=(-f64::midpoint(EDGE, HEIGHT - BOTTOM)) y="13" transform="rotate(-90)" { (up) }
-            @for point in &sorted {
-                circle.heat class={ "heat" (heat(point.weight)) } cx=(format!("{:.1}", x.place(point.x))) cy=(format!("{:.1}", y.place(point.y)))
-                    r=(format!("{:.1}", 4.0 + point.weight.clamp(0.0, 100.0).sqrt() * 0.9)) {
+            @for (rank, point) in sorted.iter().enumerate() {
+                circle.heat .{ "heat" (heat(rank)) } cx=(format!("{:.1}", x.place(point.x))) cy=(format!("{:.1}", y.place(point.y)))
+                    r=(format!("{:.1}", 4.0 + point.weight.clamp(0.0, 100.0) * 0.06)) {
                     title { (point.name) ": " (grouped(point.x)) " " (across) ", " (grouped(point.y)) " " (up) }
                 }
             }
@@ -101,11 +104,12 @@ pub fn scatter(points: &[Point], across: &str, up: &str, label: &str) -> Markup 
     }
 }
 
-fn heat(weight: f64) -> u8 {
-    match weight {
-        weight if weight >= 70.0 => 3,
-        weight if weight >= 40.0 => 2,
-        weight if weight >= 15.0 => 1,
+/// Those that matter most stand out, however near the others come.
+const fn heat(rank: usize) -> u8 {
+    match rank {
+        0..=7 => 3,
+        8..=19 => 2,
+        20..=39 => 1,
         _ => 0,
     }
 }
@@ -124,9 +128,9 @@ fn names(sorted: &[&Point], x: Scale, y: Scale) -> Vec<(String, f64, f64, bool)>
         let (at_x, at_y) = (x.place(point.x), y.place(point.y) + 4.0);
         let end = at_x + width + 20.0 > WIDTH - EDGE;
         let begin = if end {
-            at_x - 16.0 - width
+            at_x - 14.0 - width
         } else {
-            at_x + 16.0
+            at_x + 14.0
         };
         let covered = placed.iter().any(|&(from, to, line)| {
             begin < to && begin + width > from && (line - at_y).abs() < 14.0
@@ -135,7 +139,7 @@ fn names(sorted: &[&Point], x: Scale, y: Scale) -> Vec<(String, f64, f64, bool)>
             continue;
         }
         placed.push((begin, begin + width, at_y));
-        names.push((text, if end { at_x - 16.0 } else { at_x + 16.0 }, at_y, end));
+        names.push((text, if end { at_x - 14.0 } else { at_x + 14.0 }, at_y, end));
     }
     names
 }

@@ -16,13 +16,15 @@ pub(super) fn sections(report: &Value) -> Markup {
     let Some(fields) = report.as_object() else {
         return html! { pre.text { (report) } };
     };
-    let (simple, large): (Vec<_>, Vec<_>) = fields
-        .iter()
-        .partition(|(_, value)| !value.is_object() && !value.is_array());
+    // How deep it looked stands at the top of the page.
+    let fields = fields.iter().filter(|(name, _)| *name != "depth");
+    let (simple, large): (Vec<_>, Vec<_>) =
+        fields.partition(|(_, value)| !value.is_object() && !value.is_array());
     html! {
         @if !simple.is_empty() {
             section.panel { h2 { "In short" } (pairs(&simple)) }
         }
+        h2.divider { "Everything in the report" }
         @for (name, value) in large {
             @if !is_empty(value) {
                 details.panel.section #{ "section-" (name) } {
