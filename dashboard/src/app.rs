@@ -64,14 +64,16 @@ impl App {
 
     /// Returns the repositories that can be chosen: those that are known, and the one we stand in.
     pub(crate) async fn repositories(&self) -> Result<Vec<String>, Error> {
-        let mut known = self.context.store.read(|r| r.repositories()).await?;
-        if let Some(here) = self.own_repository()
-            && !known.contains(&here)
-        {
-            known.push(here);
-            known.sort();
-        }
-        Ok(known)
+        let own = self.own_repository();
+        let known = self.context.store.read(move |r| {
+            let mut known = r.repositories()?;
+            if let Some(here) = own.filter(|here| !known.contains(here)) {
+                known.push(here);
+                known.sort();
+            }
+            Ok(known)
+        });
+        Ok(known.await?)
     }
 
     /// Returns the repository that the dashboard was started in.

@@ -12,6 +12,9 @@ use crate::record;
 /// The shortest time between two looks at GitHub.
 const LEAST: u64 = 10;
 
+/// How many repositories are looked at in one go.
+const MOST: u32 = 100;
+
 /// Follows pull requests on GitHub: webhooks may be missing, or not arrive.
 pub(crate) async fn sync(app: Shared) {
     let seconds = app.context.settings().dashboard.sync_seconds;
@@ -20,7 +23,11 @@ pub(crate) async fn sync(app: Shared) {
     }
     let mut complaint = String::new();
     while !pause(&app.stop, Duration::from_secs(seconds.max(LEAST))).await {
-        let waiting = app.context.store.read(|r| r.repositories_to_sync()).await;
+        let waiting = app
+            .context
+            .store
+            .read(|r| r.repositories_to_sync(MOST))
+            .await;
         for repository in waiting.unwrap_or_default() {
             if let Err(error) = sync_one(&app, &repository).await {
                 let text = error.to_string();

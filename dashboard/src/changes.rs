@@ -82,7 +82,7 @@ impl Viewers {
 
 /// Watches the database until the end.
 ///
-/// By a connection of its own: SQLite does not count what was changed through the one that is asked.
+/// By a connection of its own: the database does not count what was changed through the one that is asked.
 pub(crate) async fn watch_database(app: Shared) -> Result<(), Error> {
     let store = Store::open(app.context.store.path())?;
     let mut seen = store.data_version()?;

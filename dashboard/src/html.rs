@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use maud::Markup;
 use serde::Deserialize;
 
 use crate::app::{App, Shared};
@@ -44,10 +43,6 @@ fn with_counts(frame: Frame, counts: Counts) -> Frame {
     }
 }
 
-fn shown(markup: &Markup) -> Page {
-    Ok(html(markup))
-}
-
 pub(crate) async fn board(
     State(app): State<Shared>,
     manner: Manner,
@@ -58,33 +53,33 @@ pub(crate) async fn board(
         frame(&app, Section::Board, manner, view.version),
         view.counts,
     );
-    shown(&pages::board(&view, &frame))
+    Ok(html(&pages::board(&view, &frame)))
 }
 
 pub(crate) async fn agent(State(app): State<Shared>, manner: Manner, Id(id): Id) -> Page {
     let view = load::agent(&app, &id).await?;
     let frame = frame(&app, Section::Board, manner, view.version);
-    shown(&pages::agent(&view, &frame))
+    Ok(html(&pages::agent(&view, &frame)))
 }
 
 pub(crate) async fn agent_diff(State(app): State<Shared>, manner: Manner, Id(id): Id) -> Page {
     let version = app.changes.version();
     let view = load::agent_diff(&app, &id).await?;
     let frame = frame(&app, Section::Board, manner, version);
-    shown(&pages::agent_diff(&view, &frame))
+    Ok(html(&pages::agent_diff(&view, &frame)))
 }
 
 pub(crate) async fn terminal(State(app): State<Shared>, manner: Manner, Id(id): Id) -> Page {
     let version = app.changes.version();
     let view = load::terminal(&app, &id, HISTORY).await?;
     let frame = frame(&app, Section::Board, manner, version);
-    shown(&pages::terminal(&view, &frame))
+    Ok(html(&pages::terminal(&view, &frame)))
 }
 
 pub(crate) async fn tasks(State(app): State<Shared>, manner: Manner, Ask(of): Ask<Of>) -> Page {
     let view = load::tasks(&app, of.repository.as_deref()).await?;
     let frame = frame(&app, Section::Tasks, manner, view.version);
-    shown(&pages::tasks(&view, &frame))
+    Ok(html(&pages::tasks(&view, &frame)))
 }
 
 pub(crate) async fn pulls(
@@ -94,7 +89,7 @@ pub(crate) async fn pulls(
 ) -> Page {
     let view = load::pulls(&app, filter).await?;
     let frame = frame(&app, Section::Pulls, manner, view.version);
-    shown(&pages::pulls(&view, &frame))
+    Ok(html(&pages::pulls(&view, &frame)))
 }
 
 pub(crate) async fn pull(
@@ -105,13 +100,13 @@ pub(crate) async fn pull(
 ) -> Page {
     let view = load::pull(&app, of.repository.as_deref(), number).await?;
     let frame = frame(&app, Section::Pulls, manner, view.version);
-    shown(&pages::pull(&view, &frame))
+    Ok(html(&pages::pull(&view, &frame)))
 }
 
 pub(crate) async fn analyses(State(app): State<Shared>, manner: Manner) -> Page {
     let view = load::analyses(&app);
     let frame = frame(&app, Section::Analysis, manner, app.changes.version());
-    shown(&pages::analyses(&view, &frame))
+    Ok(html(&pages::analyses(&view, &frame)))
 }
 
 pub(crate) async fn analysis(
@@ -121,7 +116,7 @@ pub(crate) async fn analysis(
 ) -> Page {
     let view = load::analysis(&app, &id)?;
     let frame = frame(&app, Section::Analysis, manner, app.changes.version());
-    shown(&pages::analysis(&view, &frame))
+    Ok(html(&pages::analysis(&view, &frame)))
 }
 
 pub(crate) async fn events(
@@ -131,7 +126,7 @@ pub(crate) async fn events(
 ) -> Page {
     let view = load::events(&app, filter).await?;
     let frame = frame(&app, Section::Events, manner, view.version);
-    shown(&pages::events(&view, &frame))
+    Ok(html(&pages::events(&view, &frame)))
 }
 
 pub(crate) async fn launch(
@@ -142,7 +137,7 @@ pub(crate) async fn launch(
     let version = app.changes.version();
     let view = load::launch(&app, form, None).await?;
     let frame = frame(&app, Section::Launch, manner, version);
-    shown(&pages::launch(&view, &frame))
+    Ok(html(&pages::launch(&view, &frame)))
 }
 
 pub(crate) async fn asset(headers: HeaderMap, Segment(name): Segment) -> Page {

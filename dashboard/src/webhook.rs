@@ -93,10 +93,10 @@ pub(crate) async fn github(
             },
         };
         let context = follower.context.clone();
-        let followed = recorded(&follower, deed, move |run| async move {
+        let done = recorded(&follower, deed, move |run| async move {
             workflow::follow_news(&context, &run, &news).await
         });
-        if let Err(error) = followed.await {
+        if let Err(error) = done.await {
             tracing::warn!(code = %error.code, %error, "cannot follow a webhook; sync will");
         }
     });

@@ -63,23 +63,20 @@ pub(crate) async fn take_control(
     let name = given.value.name.unwrap_or_else(|| NOBODY.to_owned());
     let take_over = given.value.take_over;
     let context = app.context.clone();
-    let control = match lease {
+    let control = if let Some(Lease(lease)) = lease {
         // A renewal is not worth a record.
-        Some(Lease(lease)) => {
-            workflow::take_control(&context, &id, &name, Some(&lease), take_over).await?
-        }
-        None => {
-            let deed = Deed {
-                name: "take control",
-                parameters: json!({ "id": id, "name": name }),
-                instance: Some(id.clone()),
-                summary: |_: &PaneControl| (json!({}), None),
-            };
-            recorded(&app, deed, move |_| async move {
-                workflow::take_control(&context, &id, &name, None, take_over).await
-            })
-            .await?
-        }
+        workflow::take_control(&context, &id, &name, Some(&lease), take_over).await?
+    } else {
+        let deed = Deed {
+            name: "take control",
+            parameters: json!({ "id": id, "name": name }),
+            instance: Some(id.clone()),
+            summary: |_: &PaneControl| (json!({}), None),
+        };
+        recorded(&app, deed, move |_| async move {
+            workflow::take_control(&context, &id, &name, None, take_over).await
+        })
+        .await?
     };
     Ok(Json(ControlReply {
         controller: Controller {

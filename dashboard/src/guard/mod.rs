@@ -101,9 +101,8 @@ async fn admitted(app: &App, area: Area, request: Request) -> Result<Request, Re
     if changes || area == Area::Api {
         origin::check_origin(&host, request.headers())?;
     }
-    let proof = match proof(app, request.headers()) {
-        Some(proof) => proof,
-        None => return Err(introduced(app, area, &request)),
+    let Some(proof) = proof(app, request.headers()) else {
+        return Err(introduced(app, area, &request));
     };
     if area == Area::Page && token_in(request.uri()).is_some() {
         // Already known; the token only has to go from the address.

@@ -1,6 +1,6 @@
 //! What there is under `/api`, one entry each.
 
-use schemars::Schema;
+use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
 use super::{Schemas, given, taken};
@@ -94,7 +94,7 @@ impl Operation {
         self
     }
 
-    fn is_done(mut self, what: &'static str) -> Self {
+    fn does(mut self, what: &'static str) -> Self {
         self.answers.push((204, Answer::Nothing(what)));
         self
     }
@@ -154,17 +154,15 @@ fn of_agents(operation: Operation) -> Operation {
 }
 
 pub(super) fn all() -> Vec<Operation> {
-    let mut all = looking();
+    let mut all = about_itself();
+    all.extend(looking());
+    all.extend(lists());
     all.extend(acting());
     all
 }
 
-fn looking() -> Vec<Operation> {
+fn about_itself() -> Vec<Operation> {
     let get = Operation::get;
-    let states = json!({ "type": "string", "enum": ["open", "closed", "merged"] });
-    let history = json!({ "type": "integer", "minimum": 0, "maximum": 20_000 });
-    let id = json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$" });
-    let number = json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX });
     vec![
         get("/healthz", "health", "Tells whether the dashboard works")
             .answers(200, "It does.", given::<Health>)
@@ -176,14 +174,7 @@ fn looking() -> Vec<Operation> {
         get("/api/openapi.json", "describe", "Returns this description").answers(
             200,
             "OpenAPI 3.1.",
-            |_| {
-                Schema::from(
-                    json!({ "type": "object" })
-                        .as_object()
-                        .cloned()
-                        .unwrap_or_default(),
-                )
-            },
+            |_| json_schema!({ "type": "object" }),
         ),
         get(
             "/api/changes",
@@ -194,6 +185,13 @@ fn looking() -> Vec<Operation> {
             "Server-sent events: `hello`, then `change`, each with `{\"version\": N}`.",
             "text/event-stream",
         ),
+    ]
+}
+
+fn looking() -> Vec<Operation> {
+    let get = Operation::get;
+    let history = json!({ "type": "integer", "minimum": 0, "maximum": 20_000 });
+    vec![
         of_agents(get(
             "/api/board",
             "board",
@@ -238,6 +236,15 @@ fn looking() -> Vec<Operation> {
             "Server-sent events: `screen` with changed rows, `gone` at the end.",
             "text/event-stream",
         ),
+    ]
+}
+
+fn lists() -> Vec<Operation> {
+    let get = Operation::get;
+    let states = json!({ "type": "string", "enum": ["open", "closed", "merged"] });
+    let id = json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$" });
+    let number = json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX });
+    vec![
         get(
             "/api/tasks",
             "tasks",
@@ -343,11 +350,11 @@ fn acting() -> Vec<Operation> {
             "Gives control of a terminal back",
         )
         .by_lease()
-        .is_done("You don't have it."),
+        .does("You don't have it."),
         post("/api/instances/{id}/keys", "keys", "Types into a terminal")
             .by_lease()
             .takes(taken::<KeysRequest>, true)
-            .is_done("The terminal has it."),
+            .does("The terminal has it."),
         post(
             "/api/pulls/{number}/merge",
             "merge",
@@ -366,17 +373,7 @@ fn acting() -> Vec<Operation> {
             .header("x-hub-signature-256", "HMAC-SHA256 of the body.")
             .header("x-github-event", "What it is about.")
             .header("x-github-delivery", "Its own id.")
-            .takes(
-                |_| {
-                    Schema::from(
-                        json!({ "type": "object" })
-                            .as_object()
-                            .cloned()
-                            .unwrap_or_default(),
-                    )
-                },
-                true,
-            )
+            .takes(|_| json_schema!({ "type": "object" }), true)
             .answers(200, "It changes nothing.", given::<WebhookReply>)
             .answers(202, "It will be followed.", given::<WebhookReply>)
             .for_all(),

@@ -124,7 +124,7 @@ impl Terminals {
         let (sight, receiver) = watch::channel(Seen::Nothing);
         let sight = Arc::new(sight);
         watched.insert(instance.id.clone(), Arc::clone(&sight));
-        let watcher = watcher::Watcher {
+        let new = watcher::Watcher {
             context: app.context.clone(),
             instance: instance.clone(),
             changes: app.changes.subscribe(),
@@ -133,7 +133,7 @@ impl Terminals {
             folder: self.folder.clone(),
             stop: self.stop.clone(),
         };
-        self.watchers.spawn(watcher.run());
+        self.watchers.spawn(new.run());
         receiver
     }
 

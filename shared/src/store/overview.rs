@@ -222,13 +222,13 @@ impl Reader<'_> {
     }
 
     /// Returns the repositories with pull requests on GitHub that may still change.
-    pub fn repositories_to_sync(&self) -> Result<Vec<String>, StoreError> {
+    pub fn repositories_to_sync(&self, limit: u32) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT DISTINCT repository FROM instances
-             WHERE status = 'pr_created' AND pr_url LIKE 'http%'",
+             WHERE status = 'pr_created' AND pr_url LIKE 'http%' LIMIT ?1",
         )?;
         let rows = statement
-            .query_map([], |row| row.get(0))?
+            .query_map([limit], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }

@@ -10,7 +10,7 @@ use super::Context;
 use super::launch::session_name;
 use crate::agent::{self, AgentState};
 use crate::error::{Code, Error};
-use crate::model::{Instance, InstanceId, Origin};
+use crate::model::{Instance, InstanceId, Origin, Verdict};
 use crate::tmux::{Life, Lines, PaneView};
 
 /// What an agent is doing at this moment.
@@ -76,7 +76,19 @@ pub async fn recent_board(context: &Context, ended: u32) -> Result<Vec<BoardRow>
 
 /// Returns what one agent is doing.
 pub async fn board_row(context: &Context, instance: Instance) -> Result<BoardRow, Error> {
-    let used = context.store.read(|r| r.rounds_used()).await?;
+    let id = instance.id.clone();
+    let reviews = context.store.read(move |r| r.reviews(&id)).await?;
+    let counted = reviews
+        .iter()
+        .filter(|review| review.verdict != Verdict::Lost)
+        .count();
+    let mut used = HashMap::new();
+    if counted > 0 {
+        used.insert(
+            instance.id.clone(),
+            u32::try_from(counted).unwrap_or(u32::MAX),
+        );
+    }
     let mut rows = rows(context, vec![instance], &used).await?;
     rows.pop()
         .ok_or_else(|| Error::new(Code::Internal, "one agent gives one row"))
