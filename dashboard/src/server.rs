@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::app::{App, Options, Shared};
+use crate::app::{App, LastCounts, Options, Shared};
 use crate::changes::{self, Changes, Viewers};
 use crate::guard::{self, Keys};
 use crate::metrics::Totals;
@@ -50,6 +50,7 @@ impl Server {
             changes: Changes::new(),
             terminals,
             totals: Totals::default(),
+            counts: LastCounts::default(),
             work: TaskTracker::new(),
             stop: CancellationToken::new(),
             context,
