@@ -16,6 +16,7 @@ mod reviews;
 mod row;
 mod schema;
 mod tasks;
+mod tdd_runs;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -30,6 +31,7 @@ pub use instances::NewInstance;
 pub use messages::NewMessage;
 pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
+pub use tdd_runs::{NewTddRun, NextTurn};
 
 /// The time now, as stored.
 const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::Context;
 use super::launch::session_name;
+use super::tdd::tdd_run_of;
 use crate::agent::{self, AgentState, Draft, Found, Screen};
 use crate::error::Error;
 use crate::model::{
@@ -268,6 +269,9 @@ async fn ready(
         return Ok(Err(
             "the end of its turn (Stop hook), or a look at codex://feedback",
         ));
+    }
+    if tdd_run_of(context, &instance.id).await?.is_some() {
+        return Ok(Err("the end of its turn, or its next one"));
     }
     if instance.status == Status::Started {
         return Ok(Err("the agent to be ready"));

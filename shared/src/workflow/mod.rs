@@ -29,6 +29,7 @@ mod run;
 mod send;
 mod sync;
 mod task_issue;
+mod tdd;
 mod undo;
 mod wording;
 
@@ -54,3 +55,6 @@ pub use run::Run;
 pub use send::{Sent, send};
 pub use sync::{Synced, sync};
 pub use task_issue::TaskIssue;
+pub use tdd::{
+    Audience, TddNews, TddRequest, TddSpec, read_spec, resume_tdd, start_tdd, tdd_run_of,
+};
