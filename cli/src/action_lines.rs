@@ -52,7 +52,7 @@ impl ActionLines {
                 match (tests, error) {
                     (Some(summary), _) if says_failure(&summary) => (format!("✗ {summary}"), BAD),
                     (Some(summary), _) => (format!("✓ {summary}"), GOOD),
-                    (None, true) => (format!("✗ {}", first_line(text)), BAD),
+                    (None, true) => (format!("✗ {}", complaint(text)), BAD),
                     (None, false) => return None,
                 }
             }
@@ -85,6 +85,18 @@ impl ActionLines {
                 None => format!("uses {name}"),
             },
         }
+    }
+}
+
+/// Returns what a failed call says: a shell's status and what its command printed first.
+fn complaint(text: &str) -> String {
+    let first = first_line(text);
+    let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+    let said = first_line(rest);
+    if first.starts_with("Exit code") && !said.is_empty() {
+        format!("{first}: {said}")
+    } else {
+        first
     }
 }
 

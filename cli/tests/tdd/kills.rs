@@ -135,20 +135,22 @@ fn again_and_again_at_any_moment() {
     let lab = Lab::new("work", "changes,say,approve");
     let (child, id) = lab.begin(&[]);
     kill_run(child);
-    let mut result = None;
+    let (mut result, mut kills) = (None, 0);
     for round in 0..200 {
         let mut child = lab
             .place
             .start(&["tdd", "resume", id.as_str(), "--json"], "");
-        std::thread::sleep(Duration::from_millis(100 + round * 73 % 900));
+        std::thread::sleep(Duration::from_millis(50 + round * 53 % 700));
         if child.try_wait().unwrap().is_none() {
             kill_run(child);
+            kills += 1;
         } else {
             let output = child.wait_with_output().unwrap();
             result = Some(serde_json::from_slice::<Value>(&output.stdout).unwrap());
             break;
         }
     }
+    eprintln!("{kills} kills");
     is_done(&lab, &result.unwrap(), 3);
     let shown = lab.show(&id);
     assert_eq!(

@@ -56,7 +56,7 @@ impl Lab {
     }
 
     pub(crate) fn runs(&self) -> Vec<InstanceId> {
-        let runs = self.place.store().read_now(|r| r.tdd_runs()).unwrap();
+        let runs = self.place.store().read_now(|r| r.tdd_runs(100)).unwrap();
         runs.into_iter().map(|run| run.task_id).collect()
     }
 
@@ -70,7 +70,7 @@ impl Lab {
     }
 
     pub(crate) fn turns(&self, who: &str) -> usize {
-        (1..)
+        (1..1_000)
             .take_while(|turn| self.script(&format!("{who}-{turn}")).exists())
             .count()
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use shared::model::Status;
 
 use crate::lab::{Lab, id_of};
-use crate::support::text;
+use crate::support::{kill, text};
 
 /// Makes a user with Claude Code, or says why not.
 fn lab(rules: Vec<Rule>) -> Option<(Lab, Model)> {
@@ -62,9 +62,10 @@ fn bash(command: &str) -> Answer {
 
 /// A rule for an agent of a run, by what it is told.
 fn rule(role: &str, contains: &str, answers: Vec<Answer>) -> Rule {
-    let mut rule = Rule::when(contains, answers).once();
-    rule.system = Some(format!("You are the {role} of a test-driven run"));
-    rule
+    Rule {
+        system: Some(format!("You are the {role} of a test-driven run")),
+        ..Rule::when(contains, answers).once()
+    }
 }
 
 const HANDOFF: &str =
@@ -75,9 +76,16 @@ fn write(name: &str, content: &str) -> Answer {
     bash(&format!("cat > {name} <<'END'\n{content}\nEND"))
 }
 
-#[test]
-fn from_a_specification_to_a_merged_pull_request() {
-    let rules = vec![
+fn approval() -> Answer {
+    Answer::tool(
+        "mcp__codex-review__create_pr",
+        json!({ "title": "Greet by name", "description": "Greets by name, or you." }),
+    )
+}
+
+/// A coder that forgets something, and a reviewer that sees it.
+fn story() -> Vec<Rule> {
+    vec![
         rule(
             "coder",
             "sent back",
@@ -95,7 +103,7 @@ fn from_a_specification_to_a_merged_pull_request() {
             vec![
                 write(
                     "test.sh",
-                    "test \"$(sh greet.sh Ann)\" = 'Hello, Ann!' && echo '1 passed' || { echo '1 failed'; exit 1; }",
+                    "if test \"$(sh greet.sh Ann)\" = 'Hello, Ann!'\nthen echo '1 passed'\nelse echo '1 failed'\nexit 1\nfi",
                 ),
                 bash("make test"),
                 bash("git add test.sh"),
@@ -123,17 +131,14 @@ fn from_a_specification_to_a_merged_pull_request() {
         rule(
             "reviewer",
             "The review asked of you",
-            vec![
-                bash("make test"),
-                Answer::tool(
-                    "mcp__codex-review__create_pr",
-                    json!({ "title": "Greet by name", "description": "Greets by name, or you." }),
-                ),
-                Answer::text("Approved."),
-            ],
+            vec![bash("make test"), approval(), Answer::text("Approved.")],
         ),
-    ];
-    let Some((lab, model)) = lab(rules) else {
+    ]
+}
+
+#[test]
+fn from_a_specification_to_a_merged_pull_request() {
+    let Some((lab, model)) = lab(story()) else {
         return;
     };
     let output = lab.place.codex(&["tdd", &lab.spec()]);
@@ -202,7 +207,66 @@ fn a_model_that_fails_is_said() {
     };
     let result: Value = lab.tdd(&[]);
     let error = result["error"].as_str().unwrap();
-    assert!(error.contains("credit balance is too low"), "{error}");
+    assert!(error.contains("Credit balance is too low"), "{error}");
     assert_eq!(lab.show(&id_of(&result))["status"], "failed");
+    lab.nothing_runs();
+}
+
+#[test]
+fn a_killed_coder_goes_on_in_its_own_conversation() {
+    let wait = "for i in 1 2 3 4 5 6 7 8; do sleep 0.5; done";
+    let rules = vec![
+        rule(
+            "coder",
+            "were interrupted",
+            vec![
+                write("greet.sh", "echo \"Hello, $1!\""),
+                bash("git add greet.sh"),
+                bash("git commit -q -m 'it greets'"),
+                Answer::text(HANDOFF),
+            ],
+        ),
+        rule(
+            "coder",
+            "Your task as",
+            vec![bash(wait), Answer::text("never")],
+        ),
+        rule(
+            "reviewer",
+            "The review asked of you",
+            vec![approval(), Answer::text("Approved.")],
+        ),
+    ];
+    let Some((lab, model)) = lab(rules) else {
+        return;
+    };
+    // What is not a project's command is refused where nobody can be asked.
+    let folder = lab.place.path("home/.config/claude-codex");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), "[agent]\nallow = [\"Bash\"]\n").unwrap();
+    let (mut child, id) = lab.begin(&[]);
+    let stream = lab
+        .place
+        .path("state/logs")
+        .join(id.as_str())
+        .join("turn-1.jsonl");
+    lab.place.until("the coder is at work", || {
+        std::fs::read_to_string(&stream).is_ok_and(|text| text.contains("for i in"))
+    });
+    kill(u64::from(child.id()));
+    child.wait().unwrap();
+    lab.place.tmux(&["kill-server"]);
+    let result = lab.resume(&id, &[]);
+    assert_eq!(result["success"], true, "{result}");
+    let conversations = model.conversations();
+    let second = conversations
+        .iter()
+        .find(|request| last_user_text(request).contains("were interrupted"))
+        .unwrap();
+    assert!(
+        second["messages"].to_string().contains("for i in"),
+        "no memory"
+    );
+    lab.pull();
     lab.nothing_runs();
 }

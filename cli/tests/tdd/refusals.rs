@@ -45,7 +45,7 @@ fn specifications_that_can_not_be_worked_from() {
         bad(message);
     }
     std::fs::write(&path, "fine").unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&path).is_ok() {
         eprintln!("SKIPPED: this user reads everything");
     } else {

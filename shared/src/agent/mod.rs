@@ -29,8 +29,8 @@ pub use error::AgentError;
 pub use hooks::{Answer, EndReason, Event, HookName, Payload, Source, ToolCall};
 pub use known_version::check_version;
 pub use launch::{
-    AgentFiles, ClaudeOptions, Conduct, DEFAULT_HOOKS, Launch, LaunchSpec, Prepared, Program, Session,
-    prepare,
+    AgentFiles, ClaudeOptions, Conduct, DEFAULT_HOOKS, Launch, LaunchSpec, Prepared, Program,
+    Session, prepare,
 };
 pub use permissions::{Choice, Mode, Rules, rules};
 pub use project_commands::{Command, recognise_commands};
@@ -40,8 +40,8 @@ pub use state::{
     AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, sessions,
     state,
 };
-pub use transcript::{Found, end as transcript_end, path as transcript_path, transcript_contains};
 pub use stream::{LastMessage, StreamEvent, parse as parse_stream};
+pub use transcript::{Found, end as transcript_end, path as transcript_path, transcript_contains};
 pub use trust::{Change, config_file, forget, trust};
 pub use turn::{
     Turn, TurnEnd, ask_for_turn, end_turn, is_asked_for, last_turn, next_turn, prepare_turns,

@@ -93,13 +93,11 @@ async fn end_of(child: &mut Child, stop: impl Future<Output = ()>) -> std::io::R
         // ESRCH means that it has ended already, which is what was wanted.
         let _ = kill_process(pid, Signal::TERM);
     }
-    match tokio::time::timeout(GRACE, child.wait()).await {
-        Ok(status) => status,
-        Err(_) => {
-            child.kill().await?;
-            child.wait().await
-        }
+    if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {
+        return status;
     }
+    child.kill().await?;
+    child.wait().await
 }
 
 /// Sends a stream line by line, until it ends or nobody listens.

@@ -83,15 +83,16 @@ impl Reader<'_> {
         self.with_responses(run)
     }
 
-    /// Returns all runs, oldest first.
-    pub fn tdd_runs(&self) -> Result<Vec<TddRun>, StoreError> {
+    /// Returns the newest runs, oldest first.
+    pub fn tdd_runs(&self, most: u32) -> Result<Vec<TddRun>, StoreError> {
         let mut statement = self
             .connection
-            .prepare_cached(&format!("{RUNS} ORDER BY id"))?;
+            .prepare_cached(&format!("{RUNS} ORDER BY id DESC LIMIT ?1"))?;
         let runs = statement
-            .query_map([], tdd_run)?
+            .query_map([most], tdd_run)?
             .collect::<Result<Vec<_>, _>>()?;
         runs.into_iter()
+            .rev()
             .map(|run| self.with_responses(run))
             .collect()
     }

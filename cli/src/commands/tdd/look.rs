@@ -10,9 +10,12 @@ use crate::table::{Cell, Table};
 use crate::text::{first_line, harmless, harmless_block};
 use crate::time::{age, readable};
 
+/// Of more runs than this only the newest are listed.
+const MOST: u32 = 1_000;
+
 pub(super) async fn list(output: Output) -> Result<(), Failure> {
     let context = session::open(output).await?;
-    let runs = context.store.read(|r| r.tdd_runs()).await?;
+    let runs = context.store.read(|r| r.tdd_runs(MOST)).await?;
     if output.is_json() {
         return output.document(&runs);
     }

@@ -38,8 +38,7 @@ pub async fn start_tdd(
 ) -> Result<TddResult, Error> {
     run.step("Checking the repository")?;
     let repository = context.repository()?.clone();
-    let now = context.store.read(|r| r.now()).await?;
-    let id = new_run_id(&now)?;
+    let id = context.store.read(|r| Ok(new_run_id(&r.now()?))).await??;
     let branch = request.branch.unwrap_or_else(|| format!("tdd/{id}"));
     let launch = launch_request(&request.spec.text, &branch, None, request.max_reviews);
     let start = preflight(context, &repository, &launch).await?;
