@@ -41,16 +41,29 @@ pub(crate) async fn host_agent(args: &HostAgentArgs, output: Output) -> Result<(
     let _interrupt = signal(SignalKind::interrupt());
     while !stop.is_cancelled() && args.folder.is_dir() {
         match agent::next_turn(&args.folder).map_err(Error::from)? {
-            Some((number, turn)) => take(number, &turn, &stop, output).await?,
-            None => {
-                tokio::select! {
-                    () = stop.cancelled() => {}
-                    () = tokio::time::sleep(LOOK) => {}
+            Some((number, turn)) => {
+                if take(number, &turn, &stop, output).await? == Taken::ByAnother {
+                    pause(&stop).await;
                 }
             }
+            None => pause(&stop).await,
         }
     }
     Ok(())
+}
+
+async fn pause(stop: &CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(LOOK) => {}
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    ByUs,
+    /// By a host that has not noticed yet that its terminal is gone.
+    ByAnother,
 }
 
 async fn cancel_when_the_terminal_goes(stop: CancellationToken) {
@@ -71,7 +84,7 @@ async fn take(
     turn: &Turn,
     stop: &CancellationToken,
     output: Output,
-) -> Result<(), Failure> {
+) -> Result<Taken, Failure> {
     let unwritable = |path: &Path, source: &io::Error| {
         Error::new(
             Code::AgentFailed,
@@ -79,13 +92,16 @@ async fn take(
         )
     };
     let stream_path = agent::stream_file(&turn.records, number);
-    let mut stream = OpenOptions::new()
-        .create(true)
+    let stream = OpenOptions::new()
+        .create_new(true)
         .write(true)
-        .truncate(true)
         .mode(0o600)
-        .open(&stream_path)
-        .map_err(|source| unwritable(&stream_path, &source))?;
+        .open(&stream_path);
+    let mut stream = match stream {
+        Ok(stream) => stream,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Taken::ByAnother),
+        Err(error) => return Err(unwritable(&stream_path, &error).into()),
+    };
     let mut log = OpenOptions::new()
         .create(true)
         .append(true)
@@ -125,7 +141,7 @@ async fn take(
     };
     let status = run(turn, hear, stop).await;
     if stop.is_cancelled() {
-        return Ok(());
+        return Ok(Taken::ByUs);
     }
     let error = failure(&status, &last_words);
     let end = match (last.finish(), error) {
@@ -141,7 +157,7 @@ async fn take(
     };
     tell(&format!("{BOLD}{how}{BOLD:#}"));
     agent::end_turn(&turn.records, number, &end).map_err(Error::from)?;
-    Ok(())
+    Ok(Taken::ByUs)
 }
 
 async fn run(

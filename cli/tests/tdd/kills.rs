@@ -1,6 +1,7 @@
 //! `kill -9` of the run in each of its steps: it goes on where it was.
 
-use std::process::Child;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -128,6 +129,35 @@ fn together_with_all_agents_in_the_review() {
     is_done(&lab, &result, 1);
     // The coder's work was handed over; it has no second turn.
     assert_eq!((lab.turns("coder"), lab.turns("reviewer")), (1, 2));
+}
+
+#[test]
+fn while_somebody_else_puts_the_coder_away() {
+    let lab = Lab::new("wait-work", "approve");
+    let (child, id) = lab.begin(&[]);
+    lab.waits("coder");
+    lab.place.codex(&["stop", id.as_str()]);
+    child.wait_with_output().unwrap();
+    // A process that lives has the row, as if it were removing the worktree.
+    let mut busy = Command::new("sleep").arg("60").spawn().unwrap();
+    let mark = shared::process::mark(busy.id());
+    let marked = lab.place.store();
+    marked
+        .write_now(|w| w.set_owner(&id, mark.as_ref()))
+        .unwrap();
+    lab.go();
+    let mut resumed = lab.place.start(&["tdd", "resume", id.as_str()], "");
+    let mut told = BufReader::new(resumed.stderr.take().unwrap()).lines();
+    let waits = told.find(|line| line.as_ref().unwrap().contains("Waiting for"));
+    assert!(waits.is_some(), "it did not wait");
+    assert_eq!(lab.place.status(&id), Status::Terminated);
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+    for line in told {
+        line.unwrap();
+    }
+    assert!(resumed.wait().unwrap().success());
+    lab.pull();
 }
 
 #[test]

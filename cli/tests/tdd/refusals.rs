@@ -68,6 +68,9 @@ fn places_and_programs_that_are_not_ready() {
     lab.place.git(&["checkout", "-q", "--detach"]);
     refused(&lab, &spec, &[], "NO_BRANCH");
     lab.place.git(&["checkout", "-q", "main"]);
+    lab.place
+        .set("CODEX_RESOURCES_MAX_CONCURRENT_INSTANCES", "0");
+    refused(&lab, &spec, &[], "INSTANCE_LIMIT_REACHED");
     lab.place.set("CODEX_AGENT_COMMAND", "");
     lab.place.set("CODEX_CLAUDE", "/no/such/claude");
     refused(&lab, &spec, &[], "CLAUDE_MISSING");

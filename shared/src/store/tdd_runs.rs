@@ -164,6 +164,13 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Forgets a run whose coder never stood.
+    pub fn delete_tdd_run(&self, id: &InstanceId) -> Result<(), StoreError> {
+        self.connection
+            .execute("DELETE FROM tdd_runs WHERE id = ?1", [id.as_str()])?;
+        Ok(())
+    }
+
     /// Takes a run up in the name of a process; false if another process changed it meanwhile.
     pub fn claim_tdd_run(
         &self,

@@ -1,12 +1,14 @@
 //! The coder's turns.
 
+use std::time::Duration;
+
 use uuid::Uuid;
 
 use super::drive::launch_request;
 use super::rounds::{Rounds, is_published};
 use super::words::{storable, taken_up};
 use super::{TddNews, turns};
-use crate::agent::{self, Session};
+use crate::agent::{self, AgentState, Session};
 use crate::error::{Code, Error};
 use crate::model::{Instance, TddRole, TddRun, TddStep};
 use crate::store::NextTurn;
@@ -14,6 +16,9 @@ use crate::workflow::agent_files::{self, Briefing};
 use crate::workflow::connect::came_to_life;
 use crate::workflow::launch::launch_as;
 use crate::workflow::resume::take_up;
+
+/// How long an agent whose terminal is gone may take to end.
+const LAST_BREATH: Duration = Duration::from_secs(5);
 
 impl Rounds<'_> {
     /// Sees to it that the coder takes the turn that the run is at, and takes its handoff.
@@ -28,7 +33,8 @@ impl Rounds<'_> {
                 return self.step(TddStep::Reviewing).await;
             }
             Some(coder) if coder.status.is_live() || handed_over => (coder, tdd),
-            Some(_) => {
+            Some(coder) => {
+                self.until_gone(&coder).await?;
                 let begun = agent::stream_file(&records, tdd.turn).exists();
                 let prompt = if begun {
                     taken_up(&tdd.prompt)
@@ -52,7 +58,7 @@ impl Rounds<'_> {
         }
         let end = self.turn_of(&self.id, TddRole::Coder, tdd.turn).await?;
         if let Some(error) = end.error {
-            return Err(failed_turn("coder", &error));
+            return Err(failed_turn(&error));
         }
         let handoff =
             storable(&end.message).unwrap_or_else(|| "The coder left no handoff.".to_owned());
@@ -122,16 +128,40 @@ impl Rounds<'_> {
         agent::last_turn(&self.context.agent_folder(&self.id), &records) + 1
     }
 
+    /// Waits, but not for ever, until the process of a turn that was broken off is gone: it may
+    /// still write to the conversation that is to be taken up.
+    async fn until_gone(&self, coder: &Instance) -> Result<(), Error> {
+        let Some(session) = session_of(coder) else {
+            return Ok(());
+        };
+        let folder = self.context.claude_folder()?;
+        let deadline = tokio::time::Instant::now() + LAST_BREATH;
+        let mut reconciled = tokio::time::Instant::now();
+        while agent::state(&folder, session) != AgentState::Gone
+            && tokio::time::Instant::now() < deadline
+        {
+            self.pause(&mut reconciled).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks for the coder's turn: in the conversation that it has, or in a new one.
     async fn ask(&self, coder: &Instance, tdd: &TddRun) -> Result<(), Error> {
-        let session = coder
-            .claude_session_id
-            .as_deref()
-            .and_then(|id| Uuid::parse_str(id).ok())
-            .unwrap_or_else(Uuid::new_v4);
-        let session = if agent_files::has_transcript(self.context, coder)? {
-            Session::Resume(session)
-        } else {
-            Session::New(session)
+        let session = match session_of(coder) {
+            Some(session) if agent_files::has_transcript(self.context, coder)? => {
+                Session::Resume(session)
+            }
+            Some(_) => {
+                // The old name may be taken by now, though nothing was said under it.
+                let session = Uuid::new_v4();
+                let id = coder.id.clone();
+                self.context
+                    .store
+                    .write(move |w| w.set_claude_session(&id, &session.to_string()))
+                    .await?;
+                Session::New(session)
+            }
+            None => Session::New(Uuid::new_v4()),
         };
         let briefing = Briefing::default();
         turns::ask(
@@ -146,9 +176,14 @@ impl Rounds<'_> {
     }
 }
 
-fn failed_turn(who: &str, error: &str) -> Error {
+fn session_of(coder: &Instance) -> Option<Uuid> {
+    Uuid::parse_str(coder.claude_session_id.as_deref()?).ok()
+}
+
+fn failed_turn(error: &str) -> Error {
+    let error = storable(error).unwrap_or_else(|| "nobody said why".to_owned());
     Error::new(
         Code::AgentFailed,
-        format!("the {who}'s turn failed: {error}"),
+        format!("the coder's turn failed: {error}"),
     )
 }

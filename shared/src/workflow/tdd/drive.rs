@@ -160,20 +160,12 @@ async fn drive(
             Ok(success(&tdd, Some(url)))
         }
         Ok(Outcome::LimitReached { feedback }) => {
-            let rounds = tdd.max_iterations;
+            let most = tdd.max_iterations;
             let error = format!(
-                "all {rounds} review rounds are used and changes are still asked for. The last feedback:\n\n{feedback}"
+                "all {most} review rounds are used and changes are still asked for. The last feedback:\n\n{feedback}"
             );
-            let reason = format!("all {rounds} review rounds are used");
-            give_up(
-                context,
-                &tdd,
-                StatusEvent::Terminated,
-                reason,
-                error,
-                audience,
-            )
-            .await
+            let reason = format!("all {most} review rounds are used");
+            give_up(&rounds, &tdd, StatusEvent::Terminated, reason, error).await
         }
         Err(error) if error.code == Code::Cancelled => {
             let wanted = id.clone();
@@ -190,13 +182,22 @@ async fn drive(
             ))
             .details(json!({ "taskId": id })))
         }
+        Err(error) if !resumed && rounds.coder().await?.is_none() => {
+            // A launch that fails leaves nothing behind, and this was its first.
+            let wanted = id.clone();
+            context
+                .store
+                .write(move |w| w.delete_tdd_run(&wanted))
+                .await?;
+            Err(error)
+        }
         Err(error) => {
             let reason = error.message.clone();
             let text = match &error.hint {
                 Some(hint) => format!("{} {hint}", ended_sentence(&error.message)),
                 None => error.message,
             };
-            give_up(context, &tdd, StatusEvent::Failed, reason, text, audience).await
+            give_up(&rounds, &tdd, StatusEvent::Failed, reason, text).await
         }
     }
 }
@@ -285,24 +286,14 @@ async fn put_worktree_away(
 
 /// Ends the run's agents and records why; work that exists nowhere else is kept.
 async fn give_up(
-    context: &Context,
+    rounds: &Rounds<'_>,
     tdd: &TddRun,
     event: StatusEvent,
     reason: String,
     error: String,
-    audience: Audience<'_>,
 ) -> Result<TddResult, Error> {
-    let id = tdd.task_id.clone();
-    let coder = context
-        .store
-        .read(move |r| {
-            Ok(if r.instance_exists(&id)? {
-                Some(r.instance(&id)?)
-            } else {
-                None
-            })
-        })
-        .await?;
+    let context = rounds.context;
+    let coder = rounds.coder().await?;
     if coder.is_some_and(|coder| coder.status.is_live()) {
         fail(context, &tdd.task_id, event, reason).await?;
         let id = tdd.task_id.clone();
@@ -311,7 +302,7 @@ async fn give_up(
             .read(move |r| Ok(r.instance(&id)?.note))
             .await?;
         if let Some(note) = note {
-            audience(&TddNews::LeftBehind { what: &note });
+            (rounds.audience)(&TddNews::LeftBehind { what: &note });
         }
     }
     let (id, text) = (tdd.task_id.clone(), error.clone());

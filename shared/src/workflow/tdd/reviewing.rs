@@ -9,11 +9,12 @@ use super::words::{not_reviewable, sent_back, storable};
 use crate::agent;
 use crate::error::{Code, Error};
 use crate::model::{
-    Instance, InstanceId, MessageKind, MessageState, PullState, Review, Status, StatusEvent,
-    TakenBy, TddRole, TddRun, Verdict,
+    Instance, InstanceId, MessageId, MessageKind, MessageState, PullState, Review, Status,
+    StatusEvent, TakenBy, TddRole, TddRun, Verdict,
 };
 use crate::store::NextTurn;
 use crate::workflow::connect::came_to_life;
+use crate::workflow::deliver::is_in_conversation;
 use crate::workflow::finish::fail;
 use crate::workflow::pull_forge::Pulls;
 use crate::workflow::resume::take_up;
@@ -152,7 +153,7 @@ impl Rounds<'_> {
             return Ok(None);
         }
         let why = match &end.error {
-            Some(error) => format!("its turn failed: {error}"),
+            Some(error) => format!("its turn failed: {}", storable(error).unwrap_or_default()),
             None => "it called neither create_pr nor request_changes, and said nothing".to_owned(),
         };
         fail(self.context, reviewer, StatusEvent::Failed, why.clone()).await?;
@@ -187,6 +188,7 @@ impl Rounds<'_> {
         });
         let last = tdd.current_iteration >= tdd.max_iterations;
         let turn = self.unused_turn();
+        let heard = self.heard().await?;
         let (id, tdd, said) = (self.id.clone(), tdd.clone(), feedback.clone());
         self.context
             .store
@@ -198,7 +200,9 @@ impl Rounds<'_> {
                 let mut told = Vec::new();
                 for message in w.messages(&id)? {
                     let open = matches!(message.state, MessageState::Owed | MessageState::Typed);
-                    if open && w.taken(&message.id, TakenBy::PromptHook)? {
+                    if heard.contains(&message.id) {
+                        w.taken(&message.id, TakenBy::StopHook)?;
+                    } else if open && w.taken(&message.id, TakenBy::PromptHook)? {
                         match message.kind {
                             MessageKind::Feedback | MessageKind::Note => told.push(message.body),
                             MessageKind::ReviewLost | MessageKind::LimitReached => {}
@@ -224,6 +228,25 @@ impl Rounds<'_> {
             })
             .await?;
         Ok(last.then_some(Outcome::LimitReached { feedback }))
+    }
+
+    /// Returns the messages that the coder has got at the end of a turn, but nobody has seen it.
+    async fn heard(&self) -> Result<Vec<MessageId>, Error> {
+        let id = self.id.clone();
+        let (coder, messages) = self
+            .context
+            .store
+            .read(move |r| Ok((r.instance(&id)?, r.messages(&id)?)))
+            .await?;
+        let mut heard = Vec::new();
+        for message in messages {
+            if message.state == MessageState::Typed
+                && is_in_conversation(self.context, &coder, &message.id)?
+            {
+                heard.push(message.id);
+            }
+        }
+        Ok(heard)
     }
 
     /// Looks on the forge for the pull request that is said to stand.
