@@ -33,6 +33,7 @@ mod run;
 mod send;
 mod sync;
 mod task_issue;
+mod tdd;
 mod terminal;
 mod undo;
 mod webhook;
@@ -67,4 +68,7 @@ pub use run::Run;
 pub use send::{Sent, send};
 pub use sync::{Synced, sync};
 pub use task_issue::TaskIssue;
+pub use tdd::{
+    Audience, TddNews, TddRequest, TddSpec, read_spec, resume_tdd, start_tdd, tdd_run_of,
+};
 pub use webhook::{PullNews, follow_news, hear_webhook};
