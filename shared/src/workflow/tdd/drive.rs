@@ -156,7 +156,7 @@ async fn drive(
     let tdd = load(context, id).await?;
     match ended {
         Ok(Outcome::Published { url }) => {
-            publish(context, run, &rounds, &tdd, &url).await?;
+            complete(&rounds, &tdd, &url).await?;
             Ok(success(&tdd, Some(url)))
         }
         Ok(Outcome::LimitReached { feedback }) => {
@@ -227,39 +227,36 @@ fn success(tdd: &TddRun, url: Option<String>) -> TddResult {
 }
 
 /// Records that the pull request stands, and puts the worktree away: its commits are on the forge.
-async fn publish(
-    context: &Context,
-    run: &Run,
-    rounds: &Rounds<'_>,
-    tdd: &TddRun,
-    url: &str,
-) -> Result<(), Error> {
+///
+/// That it can't be put away is told; the run has got where it was to get.
+async fn complete(rounds: &Rounds<'_>, tdd: &TddRun, url: &str) -> Result<(), Error> {
+    let context = rounds.context;
     let (id, address) = (tdd.task_id.clone(), url.to_owned());
     context
         .store
         .write(move |w| w.end_tdd_run(&id, TddStatus::Completed, Some(&address), None))
         .await?;
     (rounds.audience)(&TddNews::Published { url });
-    let path = &tdd.worktree_info.path;
-    if !tdd.cleanup || context.settings().resources.cleanup != Cleanup::Auto {
-        let what = format!("the worktree stays in {}", path.display());
+    let path = tdd.worktree_info.path.display();
+    let left = if !tdd.cleanup || context.settings().resources.cleanup != Cleanup::Auto {
+        Some(format!("the worktree stays in {path}"))
+    } else {
+        match put_worktree_away(rounds, tdd).await {
+            Ok(left) => left,
+            Err(error) => Some(format!("the worktree stays in {path}: {error}")),
+        }
+    };
+    if let Some(what) = left {
         (rounds.audience)(&TddNews::LeftBehind { what: &what });
-        return Ok(());
-    }
-    until_left_alone(context, run, &tdd.task_id).await?;
-    if let Some(kept) = put_worktree_away(context, &rounds.repository, tdd).await? {
-        (rounds.audience)(&TddNews::LeftBehind { what: &kept });
     }
     Ok(())
 }
 
 /// Removes the coder's worktree unless something in it is nowhere else; its branch stays for the
 /// pull request. Says what was kept.
-async fn put_worktree_away(
-    context: &Context,
-    repository: &Repository,
-    tdd: &TddRun,
-) -> Result<Option<String>, Error> {
+async fn put_worktree_away(rounds: &Rounds<'_>, tdd: &TddRun) -> Result<Option<String>, Error> {
+    let (context, repository) = (rounds.context, &rounds.repository);
+    until_left_alone(context, rounds.run, &tdd.task_id).await?;
     let path = &tdd.worktree_info.path;
     if !path.exists() {
         return Ok(None);
