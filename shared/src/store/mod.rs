@@ -10,6 +10,7 @@ mod github_state;
 mod instances;
 mod messages;
 mod open;
+mod phases;
 mod pull_requests;
 mod queue;
 mod reviews;
@@ -28,6 +29,7 @@ pub use events::{EventRow, NewEvent};
 pub use github_state::Heard;
 pub use instances::NewInstance;
 pub use messages::NewMessage;
+pub use phases::{NewPhase, PhaseRow, Violation};
 pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
 
