@@ -15,6 +15,7 @@ mod github_forge;
 mod launch;
 mod local_forge;
 mod open_work;
+pub mod phase;
 mod plan;
 mod publish;
 mod publish_moves;
