@@ -30,11 +30,12 @@ mod run;
 mod send;
 mod sync;
 mod task_issue;
+mod terminal;
 mod undo;
 mod wording;
 
 pub use adopt::adopt;
-pub use board::{Activity, BoardRow, Rounds, attach_argv, board, screen};
+pub use board::{Activity, BoardRow, Look, Rounds, attach_argv, board, look, screen};
 pub use clean::{Cleaned, clean};
 pub use connect::connect;
 pub use context::Context;

@@ -98,10 +98,12 @@ pub(super) fn published(id: &MessageId, review: &Review, number: u64, url: &str)
 
 /// What a person sends to an agent: whole, because no resource has the rest of it.
 pub(super) fn note(id: &MessageId, text: &str) -> String {
+    let text = harmless(text);
+    // Enter after a backslash is no Enter to Claude Code: it goes to the next line, and eats the backslash.
+    let end = if text.ends_with('\\') { " " } else { "" };
     format!(
-        "{}\n\n{}",
-        header(id, "A message from the person who runs you"),
-        harmless(text)
+        "{}\n\n{text}{end}",
+        header(id, "A message from the person who runs you")
     )
 }
 
@@ -197,6 +199,19 @@ mod tests {
     fn acts(character: char) -> bool {
         (character.is_control() && character != '\n' && character != '\t')
             || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    }
+
+    #[test]
+    fn nothing_that_acts_gets_through_however_it_is_changed() {
+        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/message");
+        corpus_fuzz::fuzz(std::path::Path::new(corpus), |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let id = MessageId::random();
+            let told = note(&id, &text);
+            assert!(told.starts_with(&format!("[claude-codex {id}] ")));
+            assert!(!told.contains(acts), "{told:?}");
+            assert!(told.chars().count() <= MAX_CHARS + 400);
+        });
     }
 
     proptest! {
