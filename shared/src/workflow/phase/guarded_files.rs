@@ -29,7 +29,10 @@ pub(super) fn is_guarded(phases: &Phases, rows: &[PhaseRow], path: &Path) -> boo
     if guarded.any(|file| resolve(root, &file.path) == path) {
         return true;
     }
-    if rows.iter().any(|row| path.starts_with(&row.repository)) {
+    // A linked worktree has a file `.git` that says where its repository is.
+    let of_git =
+        |row: &PhaseRow| path.starts_with(&row.repository) || path == row.worktree.join(".git");
+    if rows.iter().any(of_git) {
         return true;
     }
     // The same names in the repository's other worktrees, whose hooks another session may live by.
