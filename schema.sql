@@ -10,7 +10,7 @@
 -- A change here needs a migration in shared/src/store/migrations/ and a higher user_version; a test
 -- proves that an old database migrates to exactly this.
 
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- Planned work, made by create_task. `number` counts up within one repository.
 CREATE TABLE tasks (
@@ -217,6 +217,25 @@ CREATE TABLE mcp_events (
 ) STRICT;
 
 CREATE INDEX mcp_events_by_instance ON mcp_events (instance_id, id);
+
+-- Who has taken control of an agent's terminal in the dashboard: nothing is typed into it for anybody else.
+CREATE TABLE pane_control (
+    instance_id TEXT PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
+    -- Random; only who took control knows it.
+    lease       TEXT NOT NULL,
+    -- As they call themselves, for everybody else.
+    holder      TEXT NOT NULL,
+    -- Not after this time, unless renewed.
+    until       TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Webhooks that were heard: GitHub names each, and one that comes again changes nothing. The newest are kept.
+CREATE TABLE webhook_deliveries (
+    id          TEXT PRIMARY KEY,
+    received_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhook_deliveries_by_time ON webhook_deliveries (received_at);
 
 -- The TDD phase of a Claude Code session in a worktree. Two sessions or worktrees never share one.
 CREATE TABLE tdd_phases (

@@ -7,6 +7,7 @@ use crate::commands::clean::CleanArgs;
 use crate::commands::code::CodeArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
+use crate::commands::dashboard::DashboardArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::events::EventsArgs;
 use crate::commands::exec_agent::ExecAgentArgs;
@@ -34,6 +35,7 @@ Begin here:
   claude-codex doctor                        is everything there that agents need?
   claude-codex code \"Fix the login page\"     an agent at work in its own worktree and tmux session
   claude-codex list                          who is doing what
+  claude-codex dashboard                     the same in the browser, with live terminals
   claude-codex attach work-fix-the-login-page-a1
                                              look over its shoulder (Ctrl-b d leaves it at work)
   claude-codex pr list                       what was published; pr show, diff, merge, close
@@ -71,6 +73,7 @@ pub(crate) enum Command {
     Sync(SyncArgs),
     Events(EventsArgs),
     Logs(LogsArgs),
+    Dashboard(DashboardArgs),
     Doctor(DoctorArgs),
     Init(InitArgs),
     Config(ConfigArgs),

@@ -53,6 +53,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::Clean(_)
         | Command::Code(_)
         | Command::Config(_)
+        | Command::Dashboard(_)
         | Command::Demo(_)
         | Command::Doctor(_)
         | Command::Events(_)
@@ -84,6 +85,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Clean(args) => commands::clean::clean(&args, output).await,
         Command::Code(args) => commands::code::code(args, output).await,
         Command::Config(_) => commands::config::config(output).await,
+        Command::Dashboard(args) => commands::dashboard::dashboard(args, output).await,
         Command::Demo(args) => demo::demo(&args, output).await,
         Command::Doctor(_) => commands::doctor::doctor(output).await,
         Command::Events(args) => commands::events::events(args, output).await,

@@ -18,7 +18,7 @@ pub(crate) async fn open(output: Output) -> Result<Context, Error> {
     Ok(context)
 }
 
-/// Opens the surroundings only: for those that look with `workflow::look`.
+/// Opens the surroundings only: for those that look with `workflow::look_around`.
 pub(crate) async fn open_as_it_is() -> Result<Context, Error> {
     Context::open(Environment::of_process(), &[]).await
 }

@@ -37,6 +37,13 @@ closed_enum!(
         GitFailed = "GIT_FAILED",
         GitMissing = "GIT_MISSING",
         GitTooOld = "GIT_TOO_OLD",
+        AddressInUse = "ADDRESS_IN_USE",
+        ControlTaken = "CONTROL_TAKEN",
+        Forbidden = "FORBIDDEN",
+        MethodNotAllowed = "METHOD_NOT_ALLOWED",
+        NotFound = "NOT_FOUND",
+        ReadOnly = "READ_ONLY",
+        TokenRequired = "TOKEN_REQUIRED",
         IllegalState = "ILLEGAL_STATE",
         InstanceNotFound = "INSTANCE_NOT_FOUND",
         Internal = "INTERNAL",
@@ -93,7 +100,7 @@ closed_enum!(
 );
 
 /// A failure, ready to be shown.
-#[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     pub code: Code,

@@ -4,18 +4,15 @@ use std::io::{self, Read};
 
 use clap::Args;
 use serde_json::json;
-use shared::error::{Code, Error};
-use shared::model::{Instance, InstanceKind, Task, TaskId, TaskStatus};
-use shared::workflow::{self, Context, Issue, LaunchRequest};
+use shared::error::Error;
+use shared::model::{Instance, InstanceKind, TaskId};
+use shared::workflow::{self, Context, LaunchRequest, MOST_PROMPT_BYTES, MOST_REVIEWS, Order};
 
 use crate::failure::Failure;
 use crate::output::{BOLD, NAME, Output};
 use crate::progress::Progress;
 use crate::session::{self, Record};
 use crate::text::harmless;
-
-/// The longest prompt, in bytes: more than a model reads.
-const MOST: u64 = 1 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,45 +44,24 @@ pub(crate) struct CodeArgs {
     #[arg(long)]
     require_review: bool,
     /// How many review rounds it gets
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_REVIEWS)))]
     max_reviews: Option<u32>,
 }
 
 pub(crate) async fn code(args: CodeArgs, output: Output) -> Result<(), Failure> {
-    let given = args.prompt.map(read_prompt).transpose()?;
-    if given.is_none() && args.issue.is_none() && args.task.is_none() {
-        return Err(Error::new(Code::InvalidArguments, "there is nothing to do")
-            .hint("Say what is to be done: claude-codex code \"Fix the login page\".")
-            .into());
-    }
+    let prompt = args.prompt.map(read_prompt).transpose()?;
     let context = session::open(output).await?;
-    let issue = match (args.issue, &given) {
-        (None, _) => None,
-        (Some(number), Some(prompt)) => Some(Issue {
-            number,
-            title: crate::text::first_line(prompt),
-            body: prompt.clone(),
-        }),
-        (Some(number), None) => Some(workflow::read_issue(&context, number).await?),
-    };
-    let prompt = match (&args.task, &issue) {
-        (None, Some(issue)) if given.is_none() => issue_prompt(issue),
-        (None, _) => given.unwrap_or_default(),
-        (Some(id), _) => {
-            let task = ready_task(&context, id).await?;
-            task_prompt(&task, given.as_deref())
-        }
-    };
-    let request = LaunchRequest {
-        kind: InstanceKind::Coding,
+    let order = Order {
         prompt,
-        issue,
+        issue: args.issue,
         task: args.task,
         base: args.base,
         branch: args.branch,
-        require_review: args.require_review.then_some(true),
+        require_review: args.require_review,
         max_reviews: args.max_reviews,
+        ..Order::of(InstanceKind::Coding)
     };
+    let request = workflow::prepare(&context, order).await?;
     launch(&context, "code", request, output).await
 }
 
@@ -141,7 +117,10 @@ pub(super) fn next_steps(instance: &Instance) -> String {
 pub(super) fn read_prompt(given: String) -> Result<String, Error> {
     let prompt = if given == "-" {
         let mut text = String::new();
-        let read = io::stdin().lock().take(MOST + 1).read_to_string(&mut text);
+        let read = io::stdin()
+            .lock()
+            .take(MOST_PROMPT_BYTES as u64 + 1)
+            .read_to_string(&mut text);
         read.map_err(|source| {
             Error::argument(
                 "PROMPT",
@@ -152,72 +131,14 @@ pub(super) fn read_prompt(given: String) -> Result<String, Error> {
     } else {
         given
     };
-    if prompt.trim().is_empty() {
-        return Err(Error::argument("PROMPT", "is empty"));
-    }
-    if prompt.len() as u64 > MOST {
-        return Err(Error::argument(
-            "PROMPT",
-            format!("has more than {MOST} bytes"),
-        ));
-    }
+    workflow::check_prompt(&prompt)?;
     Ok(prompt)
-}
-
-/// Returns a task that can begin, or says what it waits for.
-async fn ready_task(context: &Context, id: &TaskId) -> Result<Task, Error> {
-    let repository = Context::repository_key(context.repository()?.root());
-    let id = id.clone();
-    let (task, open) = context
-        .store
-        .read(move |r| {
-            let task = r.task(&repository, &id)?;
-            let dependencies = task.depends_on.iter().map(|id| r.task(&repository, id));
-            let dependencies = dependencies.collect::<Result<Vec<_>, _>>()?;
-            let open: Vec<_> = dependencies
-                .into_iter()
-                .filter(|task| task.status != TaskStatus::Done)
-                .collect();
-            Ok((task, open))
-        })
-        .await?;
-    if task.ready {
-        return Ok(task);
-    }
-    let id = &task.id;
-    let error = if task.status == TaskStatus::Open {
-        let names: Vec<_> = open
-            .iter()
-            .map(|task| format!("{} ({}, {})", task.id, harmless(&task.title), task.status))
-            .collect();
-        Error::new(
-            Code::TaskNotReady,
-            format!("{id} waits for {}", names.join(", ")),
-        )
-        .hint("`claude-codex tasks --ready` lists what can begin now.")
-    } else {
-        Error::new(Code::TaskNotReady, format!("{id} is {}", task.status))
-            .hint("`claude-codex tasks` lists the tasks and where they are.")
-    };
-    let waiting: Vec<_> = open.iter().map(|task| &task.id).collect();
-    Err(error.details(json!({ "status": task.status, "waitingFor": waiting })))
-}
-
-fn issue_prompt(issue: &Issue) -> String {
-    format!("Issue #{}: {}\n\n{}", issue.number, issue.title, issue.body)
-}
-
-fn task_prompt(task: &Task, more: Option<&str>) -> String {
-    let mut prompt = format!("{}\n\n{}", task.title, task.description);
-    if let Some(more) = more {
-        prompt.push_str("\n\n");
-        prompt.push_str(more);
-    }
-    prompt
 }
 
 #[cfg(test)]
 mod tests {
+    use shared::error::Code;
+
     use super::*;
 
     #[test]
@@ -225,7 +146,7 @@ mod tests {
         assert_eq!(read_prompt("do it".to_owned()).unwrap(), "do it");
         let error = read_prompt("  \n".to_owned()).unwrap_err();
         assert_eq!(error.code, Code::InvalidArguments);
-        let long = "x".repeat(usize::try_from(MOST).unwrap() + 1);
+        let long = "x".repeat(MOST_PROMPT_BYTES + 1);
         assert!(read_prompt(long).is_err());
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod clean;
 pub(crate) mod code;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod dashboard;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod exec_agent;

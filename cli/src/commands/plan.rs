@@ -2,7 +2,7 @@
 
 use clap::Args;
 use shared::model::InstanceKind;
-use shared::workflow::LaunchRequest;
+use shared::workflow::{self, Order};
 
 use super::code::{launch, read_prompt};
 use crate::failure::Failure;
@@ -15,10 +15,6 @@ Examples:
   claude-codex plan - < goals.md               the prompt from standard input
   claude-codex plan                            what should be done next?";
 
-/// What a planner is asked when nobody says more.
-const DEFAULT_PROMPT: &str =
-    "Look at this repository as a whole and plan the work that should come next.";
-
 /// Launch a planning agent, which looks at the repository and makes tasks
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -28,20 +24,12 @@ pub(crate) struct PlanArgs {
 }
 
 pub(crate) async fn plan(args: PlanArgs, output: Output) -> Result<(), Failure> {
-    let prompt = match args.prompt {
-        Some(given) => read_prompt(given)?,
-        None => DEFAULT_PROMPT.to_owned(),
-    };
+    let prompt = args.prompt.map(read_prompt).transpose()?;
     let context = session::open(output).await?;
-    let request = LaunchRequest {
-        kind: InstanceKind::Planning,
+    let order = Order {
         prompt,
-        issue: None,
-        task: None,
-        base: None,
-        branch: None,
-        require_review: None,
-        max_reviews: None,
+        ..Order::of(InstanceKind::Planning)
     };
+    let request = workflow::prepare(&context, order).await?;
     launch(&context, "plan", request, output).await
 }

@@ -1,6 +1,8 @@
 //! The loop from review to pull request on real git, real tmux and the real servers, with scripted agents.
 
 #[cfg(test)]
+mod dashboard;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod examples;

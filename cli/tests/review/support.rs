@@ -83,7 +83,7 @@ impl Place {
         std::fs::canonicalize(self.root.path()).unwrap().join(name)
     }
 
-    fn command(&self, program: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()

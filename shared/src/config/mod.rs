@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 pub use environment::Environment;
 pub use layers::{Layered, Origin, Value};
 pub use settings::{
-    AgentSettings, Cleanup, CodingSettings, ForgeKind, ForgeSettings, PermissionMode,
-    PlanningSettings, ResourceSettings, ReviewSettings, Settings, TmuxSettings,
+    AgentSettings, Cleanup, CodingSettings, DashboardSettings, ForgeKind, ForgeSettings,
+    PermissionMode, PlanningSettings, ResourceSettings, ReviewSettings, Settings, TmuxSettings,
 };
 
 /// Where a repository keeps its settings, below its top level.

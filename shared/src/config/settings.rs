@@ -14,6 +14,7 @@ pub struct Settings {
     pub agent: AgentSettings,
     pub forge: ForgeSettings,
     pub tmux: TmuxSettings,
+    pub dashboard: DashboardSettings,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -200,6 +201,27 @@ impl Default for TmuxSettings {
     fn default() -> Self {
         Self {
             socket: "claude-codex".to_owned(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct DashboardSettings {
+    /// Port that it listens on; 0: any that is free.
+    pub port: u16,
+    /// Seconds between two looks at the pull requests on GitHub while it is up; 0: never.
+    pub sync_seconds: u64,
+    /// File with the secret of the GitHub webhook; empty: webhooks are not taken.
+    pub webhook_secret_file: String,
+}
+
+impl Default for DashboardSettings {
+    fn default() -> Self {
+        Self {
+            port: 4620,
+            sync_seconds: 60,
+            webhook_secret_file: String::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a branch changes, measured from where it left its base.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::command::OUTPUT;
 use super::discovery::{Repository, path_of};
@@ -81,6 +81,44 @@ impl Repository {
             outcome => outcome?,
         };
         Ok(cut_at_line(&output, max_bytes))
+    }
+
+    /// Returns the diff of a worktree as it is, with what is not committed yet, since it left `base`.
+    ///
+    /// Files that git does not know are not in it. A diff of many megabytes is given as no text at all.
+    pub async fn worktree_diff_text(
+        &self,
+        worktree: &Path,
+        base: &str,
+        max_bytes: usize,
+    ) -> Result<DiffText, GitError> {
+        let head = self.head_commit(worktree).await?;
+        let base = self.resolve(base).await?;
+        let from = self.merge_base_of(&base, &head).await?;
+        let from: Oid = from.ok_or_else(|| GitError::NoCommonHistory { base, head })?;
+        let finished = self
+            .call_in(worktree, "diff-index")
+            .args([
+                "--patch",
+                "-M",
+                "--no-color",
+                "--no-ext-diff",
+                "--no-textconv",
+            ])
+            .args([from.as_str(), "--"])
+            .output(max_bytes.max(OUTPUT))
+            .success()
+            .await;
+        match finished {
+            Ok(finished) => Ok(cut_at_line(&finished.stdout, max_bytes)),
+            Err(GitError::Process {
+                source: ProcessError::TooMuchOutput { .. },
+            }) => Ok(DiffText {
+                text: String::new(),
+                truncated: true,
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     async fn diff(

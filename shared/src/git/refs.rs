@@ -266,6 +266,18 @@ impl Repository {
         Ok(())
     }
 
+    /// Returns the names of the branches that were committed to last.
+    pub async fn branches(&self, limit: usize) -> Result<Vec<String>, GitError> {
+        let answer = self
+            .call("for-each-ref")
+            .args(["--sort=-committerdate", "--format=%(refname:lstrip=2)"])
+            .arg(format!("--count={limit}"))
+            .arg("refs/heads")
+            .success()
+            .await?;
+        Ok(answer.stdout_text().lines().map(str::to_owned).collect())
+    }
+
     /// Returns the names of the configured remotes.
     pub async fn remotes(&self) -> Result<Vec<String>, GitError> {
         let answer = self.call("remote").success().await?;

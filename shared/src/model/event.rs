@@ -16,7 +16,7 @@ closed_enum!(
 );
 
 /// One move of one instance; `from` is absent for a new one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StatusChange {
     pub instance: InstanceId,
     pub from: Option<Status>,

@@ -25,4 +25,4 @@ pub use review::{Finding, Review, Severity, Verdict};
 pub use secret::Secret;
 pub use status::{IllegalTransition, Status, StatusEvent};
 pub use task::{Priority, Task, TaskStatus};
-pub use timestamp::seconds_since_1970;
+pub use timestamp::{seconds_since_1970, time_of_seconds};

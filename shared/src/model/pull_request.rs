@@ -26,7 +26,7 @@ closed_enum!(
 );
 
 /// A pull request as its forge tells it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PullRequest {
     pub number: u64,

@@ -32,7 +32,7 @@ closed_enum!(
 );
 
 /// One planned piece of work.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
     pub id: TaskId,

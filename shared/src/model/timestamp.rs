@@ -13,6 +13,31 @@ pub fn seconds_since_1970(stored: &str) -> Option<u64> {
     Some(days_since_1970(year, month, day) * DAY + hour * 3_600 + minute * 60 + second)
 }
 
+/// Writes seconds since 1970 as a time.
+pub fn time_of_seconds(seconds: u64) -> String {
+    let (days, rest) = (seconds / DAY, seconds % DAY);
+    // Counted in eras of 400 years that begin in March, so that a leap day is the last of its year.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let (month, later) = if month_from_march < 10 {
+        (month_from_march + 3, 0)
+    } else {
+        (month_from_march - 9, 1)
+    };
+    let year = era * 400 + year_of_era + later;
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.000Z",
+        rest / 3_600,
+        rest / 60 % 60,
+        rest % 60
+    )
+}
+
 /// Counts days since 1970-01-01. The year begins in March, so that a leap day is its last.
 pub fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
     let (year, month) = if month > 2 {
@@ -28,6 +53,14 @@ pub fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn times_are_written_as_they_are_read(seconds in 0u64..200_000_000_000) {
+            let written = time_of_seconds(seconds);
+            proptest::prop_assert_eq!(seconds_since_1970(&written), Some(seconds), "{}", written);
+        }
+    }
 
     #[test]
     fn times_are_read() {

@@ -56,7 +56,7 @@ pub struct EventRow {
     pub created_at: String,
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
+pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
     let result: Option<String> = row.get("result")?;
     Ok(EventRow {
         id: row.get("id")?,

@@ -10,6 +10,8 @@ mod github_state;
 mod instances;
 mod messages;
 mod open;
+mod overview;
+mod pane_control;
 mod phases;
 mod pull_requests;
 mod queue;
@@ -17,6 +19,8 @@ mod reviews;
 mod row;
 mod schema;
 mod tasks;
+mod totals;
+mod webhooks;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -29,9 +33,12 @@ pub use events::{EventRow, NewEvent};
 pub use github_state::Heard;
 pub use instances::NewInstance;
 pub use messages::NewMessage;
+pub use overview::{EventQuery, LastEvent, Overview};
+pub use pane_control::PaneControl;
 pub use phases::{NewPhase, PhaseRow, Violation};
 pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
+pub use totals::{EventTotal, EventTotals};
 
 /// The time now, as stored.
 const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";

@@ -10,6 +10,7 @@ use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
 use super::name::{ProgramName, SessionName};
 use super::state::{Life, MARK, PANE_FORMAT, parse_pane};
+use crate::model::closed_enum::closed_enum;
 use crate::process::ProcessError;
 
 /// What the server prints once it has typed.
@@ -28,30 +29,63 @@ pub enum InputOutcome {
     OtherProgram { command: String },
 }
 
-/// The keys that may be pressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
-    Enter,
-    Escape,
-    Up,
-    Down,
-    Tab,
-    CtrlC,
-    CtrlU,
-}
+closed_enum!(
+    /// The keys that may be pressed. None of them means anything to tmux itself.
+    Key, "key" {
+        Enter = "Enter",
+        Escape = "Escape",
+        Up = "Up",
+        Down = "Down",
+        Left = "Left",
+        Right = "Right",
+        Home = "Home",
+        End = "End",
+        PageUp = "PageUp",
+        PageDown = "PageDown",
+        Tab = "Tab",
+        BackTab = "BackTab",
+        Backspace = "Backspace",
+        Delete = "Delete",
+        CtrlA = "C-a",
+        CtrlB = "C-b",
+        CtrlC = "C-c",
+        CtrlD = "C-d",
+        CtrlE = "C-e",
+        CtrlF = "C-f",
+        CtrlG = "C-g",
+        CtrlK = "C-k",
+        CtrlL = "C-l",
+        CtrlN = "C-n",
+        CtrlO = "C-o",
+        CtrlP = "C-p",
+        CtrlR = "C-r",
+        CtrlT = "C-t",
+        CtrlU = "C-u",
+        CtrlW = "C-w",
+    }
+);
 
 impl Key {
+    /// Returns what tmux calls it: mostly the same.
     fn tmux_name(self) -> &'static str {
         match self {
-            Self::Enter => "Enter",
-            Self::Escape => "Escape",
-            Self::Up => "Up",
-            Self::Down => "Down",
-            Self::Tab => "Tab",
-            Self::CtrlC => "C-c",
-            Self::CtrlU => "C-u",
+            Self::PageUp => "PPage",
+            Self::PageDown => "NPage",
+            Self::BackTab => "BTab",
+            Self::Backspace => "BSpace",
+            Self::Delete => "DC",
+            same => same.as_str(),
         }
     }
+}
+
+/// How a program is to see a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// As one paste, if it can tell the difference.
+    Pasted,
+    /// As if each character was typed.
+    Typed,
 }
 
 impl Tmux {
@@ -66,7 +100,38 @@ impl Tmux {
         text: &str,
         expected: Option<&ProgramName>,
     ) -> Result<InputOutcome, TmuxError> {
+        self.put(session, text, expected, Manner::Pasted).await
+    }
+
+    /// Types text as a person does, character by character. It has no line breaks: those are Enter.
+    pub async fn type_text(
+        &self,
+        session: &SessionName,
+        text: &str,
+    ) -> Result<InputOutcome, TmuxError> {
+        if let Some(offset) = text.find(['\n', '\t']) {
+            let character = if text.as_bytes()[offset] == b'\n' {
+                '\n'
+            } else {
+                '\t'
+            };
+            return Err(TmuxError::UnsafeText { character, offset });
+        }
+        self.put(session, text, None, Manner::Typed).await
+    }
+
+    async fn put(
+        &self,
+        session: &SessionName,
+        text: &str,
+        expected: Option<&ProgramName>,
+        manner: Manner,
+    ) -> Result<InputOutcome, TmuxError> {
         check_text(text)?;
+        let brackets = match manner {
+            Manner::Pasted => "-p ",
+            Manner::Typed => "",
+        };
         let target = session.pane_target();
         let buffer = format!("claude-codex-{}", Uuid::new_v4().simple());
         let script = Script::new("load-buffer")
@@ -74,7 +139,7 @@ impl Tmux {
             .then("if-shell")
             .args(["-F", "-t", &target, &condition(session, expected)])
             .arg(format!(
-                "copy-mode -q -t '{target}' ; paste-buffer -p -r -d -b {buffer} -t '{target}' ; \
+                "copy-mode -q -t '{target}' ; paste-buffer {brackets}-r -d -b {buffer} -t '{target}' ; \
                  display-message -p {TYPED}"
             ))
             .arg(format!("delete-buffer -b {buffer} ; {}", explain(&target)));

@@ -3,7 +3,7 @@
 //! Everything runs on a socket and a configuration of our own, so neither the user's tmux server nor
 //! their `~/.tmux.conf` is touched. tmux treats much of what it is given as code (formats in names and
 //! directories, `;` at the end of an argument, a lone command word): `command` and `session` make
-//! that harmless. `state` reads, `input` types, `screen` looks.
+//! that harmless. `state` reads, `input` types, `screen` looks, `watch` tells when to look again.
 
 mod command;
 mod config;
@@ -18,6 +18,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod version;
+mod watch;
 
 pub use command::Tmux;
 pub use error::TmuxError;
@@ -28,3 +29,4 @@ pub use screen::{Clients, Cursor, Lines};
 pub use session::{NewSession, Pane, Size};
 pub use state::{Life, PaneId, PaneState};
 pub use version::{MINIMUM, Version};
+pub use watch::{PaneView, PipeOwner};

@@ -155,9 +155,10 @@ impl Tmux {
     ///
     /// tmux runs a shell for this, with one quoted path in it. A second call moves the log.
     pub async fn log_to(&self, session: &SessionName, path: &Path) -> Result<(), TmuxError> {
-        let append = append_command(path).ok_or_else(|| TmuxError::UnsafeLogPath {
-            path: path.to_owned(),
-        })?;
+        let append =
+            shell_command("exec cat >> ", path).ok_or_else(|| TmuxError::UnsafeLogPath {
+                path: path.to_owned(),
+            })?;
         std::fs::OpenOptions::new()
             .append(true)
             .create(true)
@@ -269,17 +270,18 @@ fn parse_created(printed: &str) -> Option<Pane> {
     })
 }
 
-/// Returns the shell command that appends to a path; none when it can't be quoted for sure.
+/// Returns the shell command with a path behind it; none when that can't be quoted for sure.
 ///
 /// tmux expands `#` and `%` before the shell sees the command. In single quotes the shell leaves
 /// everything as it is but the quote itself.
-fn append_command(path: &Path) -> Option<OsString> {
+pub(super) fn shell_command(program: &str, path: &Path) -> Option<OsString> {
     let bytes = path.as_os_str().as_bytes();
     let unsafe_byte = |&byte: &u8| byte == b'#' || byte == b'%' || byte.is_ascii_control();
     if !path.is_absolute() || bytes.iter().any(unsafe_byte) {
         return None;
     }
-    let mut command = b"exec cat >> '".to_vec();
+    let mut command = program.as_bytes().to_vec();
+    command.push(b'\'');
     for &byte in bytes {
         match byte {
             b'\'' => command.extend_from_slice(br"'\''"),
@@ -294,7 +296,7 @@ fn append_command(path: &Path) -> Option<OsString> {
 mod tests {
     use std::path::Path;
 
-    use super::{append_command, escape_format, is_variable_name, parse_created};
+    use super::{escape_format, is_variable_name, parse_created, shell_command};
 
     #[test]
     fn formats_are_escaped() {
@@ -306,7 +308,7 @@ mod tests {
 
     #[test]
     fn log_paths_are_quoted_or_refused() {
-        let append = |path: &str| append_command(Path::new(path));
+        let append = |path: &str| shell_command("exec cat >> ", Path::new(path));
         assert_eq!(append("/a b/it's").unwrap(), r"exec cat >> '/a b/it'\''s'");
         for refused in ["relative", "/a#b", "/a%b", "/a\nb"] {
             assert_eq!(append(refused), None);

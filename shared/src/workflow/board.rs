@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Context;
 use super::launch::session_name;
 use super::reconcile::{Reconciled, reconcile_and_keep};
 use crate::agent::{self, AgentState};
-use crate::error::Error;
-use crate::model::{Instance, InstanceId, Origin, StatusChange};
-use crate::tmux::{Life, Lines, PaneState};
+use crate::error::{Code, Error};
+use crate::model::{Instance, InstanceId, Origin, StatusChange, Verdict};
+use crate::tmux::{Life, Lines, PaneState, PaneView};
 
 /// What an agent is doing at this moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "camelCase")]
 pub enum Activity {
     /// At its prompt.
@@ -32,7 +33,7 @@ pub enum Activity {
 }
 
 /// How many review rounds a coder has used, and how many it gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Rounds {
     pub used: u32,
     pub most: u32,
@@ -65,7 +66,7 @@ pub struct Look {
 }
 
 /// Reconciles, and returns the board: one tmux call for both, unless something had to be repaired.
-pub async fn look(context: &Context, all: bool) -> Result<Look, Error> {
+pub async fn look_around(context: &Context, all: bool) -> Result<Look, Error> {
     // Before the panes: an agent that is launched in between must not look as if it had none.
     let known = known(context, all).await?;
     match reconcile_and_keep(context).await {
@@ -86,6 +87,39 @@ pub async fn look(context: &Context, all: bool) -> Result<Look, Error> {
 /// Returns all agents, or those that may still act: one query, one tmux call, one folder read.
 pub async fn board(context: &Context, all: bool) -> Result<Vec<BoardRow>, Error> {
     let known = known(context, all).await?;
+    with_activity(context, known).await
+}
+
+/// Returns all agents that are not over, and the newest of those that are.
+pub async fn recent_board(context: &Context, ended: u32) -> Result<Vec<BoardRow>, Error> {
+    let known = context
+        .store
+        .read(move |r| Ok((r.recent_instances(ended)?, r.rounds_used()?)))
+        .await?;
+    with_activity(context, known).await
+}
+
+/// Returns what one agent is doing.
+pub async fn board_row(context: &Context, instance: Instance) -> Result<BoardRow, Error> {
+    let id = instance.id.clone();
+    let reviews = context.store.read(move |r| r.reviews(&id)).await?;
+    let counted = reviews
+        .iter()
+        .filter(|review| review.verdict != Verdict::Lost)
+        .count();
+    let mut used = HashMap::new();
+    if counted > 0 {
+        used.insert(
+            instance.id.clone(),
+            u32::try_from(counted).unwrap_or(u32::MAX),
+        );
+    }
+    let mut rows = with_activity(context, (vec![instance], used)).await?;
+    rows.pop()
+        .ok_or_else(|| Error::new(Code::Internal, "one agent gives one row"))
+}
+
+async fn with_activity(context: &Context, known: Known) -> Result<Vec<BoardRow>, Error> {
     if known.0.iter().any(|instance| instance.status.is_live()) {
         let panes = context.tmux.list().await?;
         Ok(rows(known, &panes, &sessions(context)?))
@@ -171,4 +205,10 @@ pub async fn screen(context: &Context, instance: &Instance, lines: u32) -> Resul
         .tmux
         .capture(&name, Lines::History(lines), false)
         .await?)
+}
+
+/// Returns what an agent's terminal shows, with colours, and up to so many lines that have scrolled away.
+pub async fn look(context: &Context, instance: &Instance, history: u32) -> Result<PaneView, Error> {
+    let name = session_name(instance)?;
+    Ok(context.tmux.look(&name, history).await?)
 }

@@ -50,6 +50,26 @@ impl Context {
         })
     }
 
+    /// Returns the surroundings of another repository: the same database, its own settings.
+    pub async fn in_repository(&self, root: &Path) -> Result<Self, Error> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let environment = self
+            .environment
+            .clone()
+            // These may be relative to where we began.
+            .with([
+                ("CODEX_STATE_DIR", text(&self.state_dir)),
+                ("CODEX_DB", text(self.store.path())),
+            ])
+            .moved_to(root.to_owned());
+        let repository = Repository::discover(root).await?;
+        let mut there = self.clone();
+        there.config = Config::load(&environment, Some(repository.root()), &[])?;
+        there.repository = Some(repository);
+        there.environment = environment;
+        Ok(there)
+    }
+
     pub fn settings(&self) -> &Settings {
         &self.config.settings
     }

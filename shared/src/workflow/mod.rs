@@ -2,11 +2,14 @@
 
 mod adopt;
 mod agent_files;
+mod analyses;
 mod board;
+mod changes;
 mod clean;
 mod committed;
 mod connect;
 mod context;
+mod control;
 mod deliver;
 mod detach;
 mod finish;
@@ -15,6 +18,7 @@ mod github_forge;
 mod launch;
 mod local_forge;
 mod open_work;
+mod order;
 pub mod phase;
 mod plan;
 mod publish;
@@ -32,19 +36,27 @@ mod sync;
 mod task_issue;
 mod terminal;
 mod undo;
+mod webhook;
 mod wording;
 
 pub use adopt::adopt;
-pub use board::{Activity, BoardRow, Look, Rounds, attach_argv, board, look, screen};
+pub use analyses::{StoredAnalysis, analyses, analysis};
+pub use board::{
+    Activity, BoardRow, Look, Rounds, attach_argv, board, board_row, look, look_around,
+    recent_board, screen,
+};
+pub use changes::{WorkDiff, work_diff};
 pub use clean::{Cleaned, clean};
 pub use connect::connect;
 pub use context::Context;
+pub use control::{Typed, control, release_control, take_control, type_into};
 pub use deliver::{Delivery, deliver, deliver_always, take_at_end_of_turn};
 pub use detach::finish_when_done;
 pub use finish::{Stopped, stop};
 pub use forge::{Forge, forge, read_issue};
 pub use launch::{Issue, LaunchRequest, launch};
 pub use open_work::{Missing, OpenWork, OpenWorkSource, open_work};
+pub use order::{MOST_PROMPT_BYTES, MOST_REVIEWS, Order, check_prompt, prepare};
 pub use plan::{CreateTask, CreatedTask, create_task};
 pub use publish::{CreatePr, PublishOutcome, Published, create_pr};
 pub use pulls::{ChangedPull, close_pull, merge_pull, pull, pull_diff, pulls, reopen_pull};
@@ -56,3 +68,4 @@ pub use run::Run;
 pub use send::{Sent, send};
 pub use sync::{Synced, sync};
 pub use task_issue::TaskIssue;
+pub use webhook::{PullNews, follow_news, hear_webhook};

@@ -155,7 +155,8 @@ pub(super) async fn ready(
     let Some(mut terminal) = place.as_it_is(context).await? else {
         return Ok(Err("the agent to be resumed"));
     };
-    if terminal.place.is_in_use(context).await? {
+    let controlled = super::control(context, &instance.id).await?.is_some();
+    if controlled || terminal.place.is_in_use(context).await? {
         return Ok(Err("a person who is typing in its terminal"));
     }
     if !is_claude(instance) {

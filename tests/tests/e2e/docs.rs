@@ -31,6 +31,7 @@ fn what_is_linked_exists() {
         "docs/delivery.md",
         "docs/configuration.md",
         "docs/clients.md",
+        "docs/dashboard.md",
         "examples/README.md",
     ] {
         let folder = project_root().join(page);

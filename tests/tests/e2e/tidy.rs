@@ -21,6 +21,7 @@ fn sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
     for package in [
         "cli",
+        "dashboard",
         "mcp-coding",
         "mcp-planning",
         "mcp-review",

@@ -1,0 +1,141 @@
+//! `claude-codex dashboard`
+
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+
+use clap::Args;
+use dashboard::{Options, Server};
+use serde_json::json;
+use shared::error::{Code, Error};
+use shared::model::Secret;
+use shared::workflow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::Failure;
+use crate::output::{BOLD, DIM, Output, WARNING};
+use crate::session;
+
+/// The shortest secret that is one.
+const LEAST_SECRET: usize = 16;
+
+const EXAMPLES: &str = "\
+Examples:
+  claude-codex dashboard                       prints an address to open in a browser
+  claude-codex dashboard --port 0 --json       any free port; address and token as JSON
+  claude-codex dashboard --read-only           for a second screen that nobody touches
+
+It listens on this machine only. From another one, use a tunnel:
+  ssh -L 4620:127.0.0.1:4620 HOST              then open the printed address there
+
+Ctrl-C ends it; no agent notices.";
+
+/// See every agent, read every terminal and act from the browser
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DashboardArgs {
+    /// The port to listen on; 0 takes any that is free [default: dashboard.port, 4620]
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Listen on an address that other machines reach: whoever has the token can do all that you can
+    #[arg(long)]
+    allow_remote: bool,
+    /// A name by which browsers may call it, beside its address; can be given several times
+    #[arg(long = "host-name", value_name = "NAME")]
+    host_names: Vec<String>,
+    /// Show everything and change nothing
+    #[arg(long)]
+    read_only: bool,
+}
+
+pub(crate) async fn dashboard(args: DashboardArgs, output: Output) -> Result<(), Failure> {
+    if !args.host.is_loopback() && !args.allow_remote {
+        return Err(Error::new(
+            Code::InvalidArguments,
+            format!("{} can be reached from other machines", args.host),
+        )
+        .hint("Use a tunnel (`ssh -L 4620:127.0.0.1:4620 HOST`), or say --allow-remote: whoever has the token can then run commands as you, and it travels unencrypted.")
+        .into());
+    }
+    let context = session::open(output).await?;
+    let settings = &context.settings().dashboard;
+    let options = Options {
+        address: SocketAddr::new(args.host, args.port.unwrap_or(settings.port)),
+        read_only: args.read_only,
+        host_names: args.host_names,
+        webhook_secret: webhook_secret(&context)?,
+    };
+    let stop = stopped_by_signals()?;
+    let server = Server::bind(context, options).await?;
+    announce(&server, &args.host, output)?;
+    server.run(stop).await?;
+    Ok(())
+}
+
+fn announce(server: &Server, host: &IpAddr, output: Output) -> Result<(), Failure> {
+    let token = server.token().expose();
+    let url = server.url();
+    if output.is_json() {
+        return output.document_line(&json!({
+            "url": format!("{url}?token={token}"),
+            "address": server.address().to_string(),
+            "token": token,
+        }));
+    }
+    if !host.is_loopback() {
+        output.note(
+            "warning",
+            WARNING,
+            "other machines can reach this; whoever has the token can run commands as you, and it travels unencrypted",
+        );
+    }
+    output.print(&format!(
+        "{BOLD}{url}?token={token}{BOLD:#}\n{DIM}Ctrl-C ends it; no agent notices.{DIM:#}\n"
+    ))
+}
+
+/// Returns a token that is cancelled by Ctrl-C and by SIGTERM.
+fn stopped_by_signals() -> Result<CancellationToken, Error> {
+    let failed = |source: std::io::Error| {
+        Error::new(Code::Internal, format!("cannot wait for signals: {source}"))
+    };
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        told.cancel();
+    });
+    Ok(stop)
+}
+
+/// Reads the secret of GitHub's webhook, if there is to be one.
+fn webhook_secret(context: &Context) -> Result<Option<Secret>, Error> {
+    let file = &context.settings().dashboard.webhook_secret_file;
+    if file.is_empty() {
+        return Ok(None);
+    }
+    let path = context.environment.directory().join(Path::new(file));
+    let wrong = |problem: String| {
+        Error::new(
+            Code::ConfigInvalid,
+            format!("dashboard.webhookSecretFile: {} {problem}", path.display()),
+        )
+        .hint("Write the secret that GitHub knows into it, at least 16 characters, readable for you alone.")
+    };
+    let text =
+        fs::read_to_string(&path).map_err(|source| wrong(format!("can't be read: {source}")))?;
+    let secret = text.trim();
+    if secret.len() < LEAST_SECRET {
+        return Err(wrong("holds no secret to speak of".to_owned()));
+    }
+    Ok(Some(Secret::new(secret)))
+}

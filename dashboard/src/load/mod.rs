@@ -1,0 +1,16 @@
+//! Gets what is shown from the workflows.
+
+mod agent;
+mod board;
+mod diff;
+mod lists;
+mod pulls;
+mod tasks;
+
+pub(crate) use agent::{agent, agent_diff, terminal};
+pub(crate) use board::{board, counts};
+#[cfg(test)]
+pub(crate) use diff::parse_diff;
+pub(crate) use lists::{analyses, analysis, events, launch};
+pub(crate) use pulls::{pull, pull_card, pulls};
+pub(crate) use tasks::tasks;

@@ -1,0 +1,149 @@
+//! `GET /metrics`: numbers for Prometheus, in its text format.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use shared::model::Status;
+use shared::store::EventTotal;
+use tokio::sync::Mutex;
+
+use crate::app::Shared;
+use crate::reply::Failure;
+
+/// What was counted so far: each event is counted once, not at every look.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    counted: Mutex<Counted>,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    last: i64,
+    /// By source, server, name and outcome.
+    events: BTreeMap<[String; 4], (u64, f64)>,
+}
+
+impl Counted {
+    fn add(&mut self, total: &EventTotal) {
+        let outcome = if total.failed { "error" } else { "ok" };
+        let key = [
+            total.source.to_string(),
+            total.server.clone(),
+            total.name.clone(),
+            outcome.to_owned(),
+        ];
+        let counted = self.events.entry(key).or_default();
+        counted.0 += total.count;
+        counted.1 += total.milliseconds / 1000.0;
+    }
+}
+
+pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failure> {
+    let mut text = Text::default();
+    let (statuses, messages, bytes) = app
+        .context
+        .store
+        .read(|r| Ok((r.status_counts()?, r.message_totals()?, r.database_bytes()?)))
+        .await?;
+
+    text.begin("codex_instances", "gauge", "Agents by status.");
+    for status in Status::ALL {
+        let count = statuses.get(status).copied().unwrap_or(0);
+        text.line("codex_instances", &[("status", status.as_str())], count);
+    }
+    text.begin(
+        "codex_messages",
+        "gauge",
+        "Messages to agents by state, and by what proved that one was taken.",
+    );
+    for (state, how, count) in &messages {
+        let how = how.as_deref().unwrap_or("");
+        text.line(
+            "codex_messages",
+            &[("state", state.as_str()), ("taken_by", how)],
+            count,
+        );
+    }
+    text.begin("codex_database_bytes", "gauge", "Size of the database.");
+    text.line("codex_database_bytes", &[], bytes);
+
+    let mut counted = app.totals.counted.lock().await;
+    let after = counted.last;
+    let new = app
+        .context
+        .store
+        .read(move |r| r.event_totals(after))
+        .await?;
+    counted.last = new.last;
+    new.totals.iter().for_each(|total| counted.add(total));
+    let name = "codex_call_duration_seconds";
+    text.begin(
+        name,
+        "summary",
+        "Tool calls, commands, hooks and system events, and how long they took.",
+    );
+    for ([source, server, event, outcome], (count, seconds)) in &counted.events {
+        let labels = [
+            ("source", source.as_str()),
+            ("server", server),
+            ("name", event),
+            ("outcome", outcome),
+        ];
+        text.line("codex_call_duration_seconds_count", &labels, count);
+        text.line("codex_call_duration_seconds_sum", &labels, seconds);
+    }
+    drop(counted);
+
+    text.begin("codex_build_info", "gauge", "Which version this is.");
+    text.line(
+        "codex_build_info",
+        &[("version", env!("CARGO_PKG_VERSION"))],
+        1,
+    );
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(([(CONTENT_TYPE, kind)], text.0).into_response())
+}
+
+#[derive(Debug, Default)]
+struct Text(String);
+
+impl Text {
+    fn begin(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn line(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+        self.0.push_str(name);
+        for (number, (label, text)) in labels.iter().enumerate() {
+            self.0.push(if number == 0 { '{' } else { ',' });
+            let _ = write!(self.0, "{label}=\"{}\"", escaped(text));
+        }
+        if !labels.is_empty() {
+            self.0.push('}');
+        }
+        let _ = writeln!(self.0, " {value}");
+    }
+}
+
+/// Escapes what a label's value may not have as it is.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_prometheus_reads_them() {
+        let mut text = Text::default();
+        text.line("a", &[], 1);
+        text.line("b", &[("c", "x\"y\\z\n"), ("d", "")], 0.5);
+        assert_eq!(text.0, "a 1\nb{c=\"x\\\"y\\\\z\\n\",d=\"\"} 0.5\n");
+    }
+}

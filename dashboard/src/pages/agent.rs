@@ -1,0 +1,227 @@
+//! One agent: its terminal, what it was asked, what happened, and what it changed.
+
+use maud::{Markup, html};
+
+use super::agent_record::{messages, review_rounds, timeline};
+use super::board::{pull_address, rounds};
+use super::diff::shown_diff;
+use super::forms::{Button, csrf};
+use super::icons::icon;
+use super::layout::Page;
+use super::terminal::terminal_box;
+use super::time::ago;
+use super::words::{activity, kind_icon, kind_word, status};
+use crate::view::{ActionKey, AgentDiffView, AgentView, Card, Frame, repository_name};
+
+/// Parts of what is shown of an agent; each has an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tab {
+    Overview,
+    Changes,
+}
+
+pub fn agent(view: &AgentView, frame: &Frame) -> Markup {
+    let content = html! {
+        (heading(&view.card, Tab::Overview))
+        (need(&view.card))
+        (actions(view, frame))
+        div.agent {
+            (terminal_box(view.card.id.as_str(), &view.control, frame))
+            div.agent-side {
+                (message_form(view, frame))
+                (facts(view))
+                (messages(&view.messages))
+            }
+            div.agent-record {
+                (review_rounds(&view.rounds))
+                (timeline(&view.timeline, view.card.id.as_str()))
+                (prompt(view))
+            }
+        }
+    };
+    let mut page = Page::new(view.card.id.as_str(), content);
+    page.terminal = true;
+    page.class = "wide";
+    page.render(frame)
+}
+
+pub fn agent_diff(view: &AgentDiffView, frame: &Frame) -> Markup {
+    let content = html! {
+        (heading(&view.card, Tab::Changes))
+        (need(&view.card))
+        (shown_diff(&view.diff))
+    };
+    let mut page = Page::new(format!("Changes of {}", view.card.id), content);
+    page.class = "wide";
+    page.render(frame)
+}
+
+fn heading(card: &Card, tab: Tab) -> Markup {
+    let address = format!("/agents/{}", card.id);
+    let title = card
+        .task
+        .as_ref()
+        .map_or(card.title.as_str(), |task| task.title.as_str());
+    html! {
+        nav.crumbs aria-label="Where you are" { a href="/" { "Board" } span { (card.id) } }
+        div.head {
+            div {
+                h1.agent-title {
+                    span.kind-large .(card.column.as_str()) { (icon(kind_icon(card.kind))) }
+                    span.mono { (card.id) }
+                    (status(card.status))
+                }
+                p.lead { (kind_word(card.kind)) " · " (title) }
+                p.card-line {
+                    (activity(&card.activity))
+                    span.muted { "for " (ago(&card.status_since)) }
+                    @if let Some(round) = card.round { (rounds(round.used, round.most)) }
+                    @if let Some(parent) = &card.parent {
+                        span { "reviews " a href={ "/agents/" (parent) } { (parent) } }
+                    }
+                    @if let Some(reviewer) = &card.reviewer {
+                        span { "reviewed by " a href={ "/agents/" (reviewer) } { (reviewer) } }
+                    }
+                    @if let Some(number) = card.pr_number {
+                        a.chip href=(pull_address(number, &card.repository)) { (icon("pull")) "pull request #" (number) }
+                    }
+                }
+            }
+            nav.segments aria-label="Parts" {
+                a href=(address) aria-current=[(tab == Tab::Overview).then_some("page")] { (icon("terminal")) "Overview" }
+                a href={ (address) "/diff" } aria-current=[(tab == Tab::Changes).then_some("page")] { (icon("diff")) "Changes" }
+            }
+        }
+    }
+}
+
+fn need(card: &Card) -> Markup {
+    html! {
+        @if let Some(need) = &card.need {
+            p.need.need-large role="alert" { (icon("hand")) span { strong { "Waiting for you. " } (need) } }
+        }
+    }
+}
+
+fn actions(view: &AgentView, frame: &Frame) -> Markup {
+    let address = |verb: &str| format!("/api/instances/{}/{verb}", view.card.id);
+    let (review, stop, resume) = (address("review"), address("stop"), address("resume"));
+    let button = |address, label, icon| Button {
+        address,
+        label,
+        icon,
+        class: "",
+        confirm: None,
+        fields: &[],
+    };
+    html! {
+        div.actions {
+            (button(&review, "Request review", "review").shown(frame, view.action(ActionKey::Review)))
+            (publish(view, frame))
+            (button(&resume, "Resume", "resume").shown(frame, view.action(ActionKey::Resume).filter(|action| action.allowed)))
+            (Button {
+                class: "danger",
+                confirm: Some("Stop this agent? Its session ends; work that is not saved elsewhere is kept."),
+                ..button(&stop, "Stop", "stop")
+            }.shown(frame, view.action(ActionKey::Stop)))
+            @if let Some(command) = &view.attach_command {
+                div.attach {
+                    code #attach { (command) }
+                    button.quiet.script-only type="button" data-copy="attach" title="Copy the command that attaches a terminal" hidden { (icon("copy")) span.sr { "Copy" } }
+                }
+            }
+        }
+    }
+}
+
+fn publish(view: &AgentView, frame: &Frame) -> Markup {
+    let Some(action) = view.action(ActionKey::Pull) else {
+        return html! {};
+    };
+    if !action.allowed || frame.read_only {
+        let why = action
+            .why_not
+            .as_deref()
+            .unwrap_or("this dashboard is read-only");
+        return html! {
+            button.btn type="button" disabled title=(why) { (icon("pull")) "Open pull request" }
+        };
+    }
+    let title = view
+        .card
+        .task
+        .as_ref()
+        .map_or(view.card.title.as_str(), |task| task.title.as_str());
+    html! {
+        details.pop #publish {
+            summary.btn { (icon("pull")) "Open pull request" }
+            form.stack method="post" action={ "/api/instances/" (view.card.id) "/pull" } {
+                (csrf(frame))
+                label { "Title" input type="text" name="title" required maxlength="200" value=(title); }
+                label { "Description" textarea name="description" rows="4" required {} }
+                label.check { input type="checkbox" name="draft" value="true"; "Draft" }
+                button.btn.primary type="submit" { "Open it" }
+            }
+        }
+    }
+}
+
+fn facts(view: &AgentView) -> Markup {
+    let card = &view.card;
+    html! {
+        section.panel aria-label="Facts" {
+            dl.facts {
+                div { dt { "Repository" } dd title=(card.repository) { (repository_name(&card.repository)) } }
+                @if let Some(branch) = &card.branch {
+                    div { dt { "Branch" } dd.mono { (branch) span.muted { " from " (view.base_branch) } } }
+                }
+                @if let Some(task) = &card.task {
+                    div { dt { "Task" } dd { a href={ "/tasks#task-" (task.id) } { (task.title) } } }
+                }
+                @if let Some(number) = card.issue_number {
+                    div { dt { "Issue" } dd { "#" (number) } }
+                }
+                div { dt { "Worktree" } dd.mono.path { (view.worktree) @if !view.has_worktree { span.muted { " (gone)" } } } }
+                div { dt { "Launched" } dd { (ago(&card.created_at)) " ago" } }
+                @if let Some(note) = &view.note {
+                    div.note { dt { "Note" } dd { (note) } }
+                }
+            }
+        }
+    }
+}
+
+fn message_form(view: &AgentView, frame: &Frame) -> Markup {
+    let Some(action) = view.action(ActionKey::Message) else {
+        return html! {};
+    };
+    if frame.read_only || !action.allowed {
+        return html! {};
+    }
+    html! {
+        section.panel aria-labelledby="send-title" {
+            h2 #send-title { (icon("message")) "Send a message" }
+            form.stack method="post" action={ "/api/instances/" (view.card.id) "/messages" } {
+                (csrf(frame))
+                label.sr for="message-text" { "Message" }
+                textarea #message-text name="text" rows="2" required maxlength="20000" placeholder={ "Tell " (view.card.id) " something…" } {}
+                div.row {
+                    span.muted.small { "Delivered when its prompt is free." }
+                    button.btn.primary type="submit" { "Send" }
+                }
+            }
+        }
+    }
+}
+
+fn prompt(view: &AgentView) -> Markup {
+    if view.prompt.trim().is_empty() {
+        return html! {};
+    }
+    html! {
+        section.panel aria-labelledby="prompt-title" {
+            h2 #prompt-title { "Prompt" }
+            pre.text { (view.prompt.trim()) }
+        }
+    }
+}

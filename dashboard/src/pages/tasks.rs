@@ -1,0 +1,164 @@
+//! Planned work: a drawing of what waits for what, and the list, ready ones first.
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+use shared::model::{TaskId, TaskStatus};
+
+use super::forms::{query, repository_choice};
+use super::icons::icon;
+use super::layout::Page;
+use super::time::ago;
+use super::words::{counted, pill, priority, task_word};
+use crate::plot::{Node, graph};
+use crate::view::{Frame, TaskView, TasksView, repository_name};
+
+/// Tasks in the drawing; more would be a wall.
+const DRAWN: usize = 80;
+
+pub fn tasks(view: &TasksView, frame: &Frame) -> Markup {
+    let ready = view.tasks.iter().filter(|task| is_ready(task)).count();
+    let content = html! {
+        div.head {
+            div {
+                h1 { "Tasks" }
+                p.lead {
+                    (counted(view.total, "task", "tasks")) ", " (ready) " ready to begin"
+                    @if let Some(repository) = &view.repository { " · " (repository_name(repository)) }
+                }
+            }
+            (repository_choice(&view.repositories, view.repository.as_deref(), false, &[]))
+        }
+        @if view.tasks.is_empty() {
+            p.nothing { "No work is planned yet. " a href="/launch?kind=plan" { "Launch a planner" } ", or plan with " code { "claude-codex plan" } "." }
+        } @else {
+            (drawing(view))
+            (list(view, frame))
+        }
+    };
+    Page::new("Tasks", content).render(frame)
+}
+
+fn is_ready(task: &TaskView) -> bool {
+    task.task.status == TaskStatus::Open && task.task.ready
+}
+
+/// The tasks that wait for others or are waited for.
+fn drawing(view: &TasksView) -> Markup {
+    let linked: Vec<&TaskView> = view
+        .tasks
+        .iter()
+        .filter(|task| !task.task.depends_on.is_empty() || !task.blocks.is_empty())
+        .take(DRAWN)
+        .collect();
+    if linked.is_empty() {
+        return html! {};
+    }
+    let place: HashMap<&TaskId, usize> = linked
+        .iter()
+        .enumerate()
+        .map(|(index, task)| (&task.task.id, index))
+        .collect();
+    let nodes: Vec<Node> = linked
+        .iter()
+        .map(|task| {
+            let (word, class) = task_word(task.task.status, task.task.ready);
+            Node {
+                title: task.task.title.clone(),
+                note: format!("{word} · {} priority", task.task.priority),
+                class,
+                link: format!("#task-{}", task.task.id),
+            }
+        })
+        .collect();
+    let edges: Vec<(usize, usize)> = linked
+        .iter()
+        .enumerate()
+        .flat_map(|(to, task)| {
+            let before = task.task.depends_on.iter();
+            before
+                .filter_map(|id| place.get(id))
+                .map(move |&from| (from, to))
+        })
+        .collect();
+    html! {
+        section.panel.graph-panel aria-labelledby="graph-title" {
+            h2 #graph-title { "What waits for what" }
+            div.scroll tabindex="0" role="region" aria-label="Drawing of the tasks" {
+                (graph(&nodes, &edges, "Tasks, from those that come first to those that wait for them; the list below says the same"))
+            }
+        }
+    }
+}
+
+fn list(view: &TasksView, frame: &Frame) -> Markup {
+    let titles: HashMap<&TaskId, &str> = view
+        .tasks
+        .iter()
+        .map(|task| (&task.task.id, task.task.title.as_str()))
+        .collect();
+    html! {
+        section.panel aria-label="List of tasks" {
+            table.list {
+                thead { tr { th { "Task" } th { "State" } th { "Priority" } th.num { "Hours" } th { "Waits for" } th { "Agents" } th {} } }
+                tbody {
+                    @for task in &view.tasks {
+                        (row(task, &titles, view, frame))
+                    }
+                }
+            }
+            @if view.total > view.tasks.len() as u64 {
+                p.empty { "The first " (view.tasks.len()) " of " (view.total) "." }
+            }
+        }
+    }
+}
+
+fn row(view: &TaskView, titles: &HashMap<&TaskId, &str>, all: &TasksView, frame: &Frame) -> Markup {
+    let task = &view.task;
+    let (word, tone) = task_word(task.status, task.ready);
+    let repository = all.repository.as_deref().unwrap_or_default();
+    html! {
+        tr #{ "task-" (task.id) } data-card tabindex="-1" {
+            td.main-cell data-label="Task" {
+                details #{ "about-" (task.id) } {
+                    summary { strong { (task.title) } }
+                    @if !task.description.is_empty() { p.text { (task.description) } }
+                    p.muted.small {
+                        span.mono { (task.id) } " · planned " (ago(&task.created_at)) " ago"
+                        @if let Some(planner) = &task.created_by { " by " a href={ "/agents/" (planner) } { (planner) } }
+                    }
+                }
+            }
+            td data-label="State" { (pill(tone, word)) }
+            td data-label="Priority" { (priority(task.priority)) }
+            td.num data-label="Hours" { @if let Some(hours) = task.estimated_hours { (hours) } @else { span.muted { "–" } } }
+            td data-label="Waits for" {
+                @if task.depends_on.is_empty() {
+                    span.muted { "–" }
+                } @else {
+                    ul.plain {
+                        @for id in &task.depends_on {
+                            li { a href={ "#task-" (id) } { (titles.get(id).copied().unwrap_or(id.as_str())) } }
+                        }
+                    }
+                }
+            }
+            td data-label="Agents" {
+                @if view.agents.is_empty() && task.issue_number.is_none() {
+                    span.muted { "–" }
+                } @else {
+                    ul.plain {
+                        @for agent in &view.agents { li { a.mono href={ "/agents/" (agent) } { (agent) } } }
+                        @if let Some(number) = task.issue_number { li.muted { "issue #" (number) } }
+                    }
+                }
+            }
+            td.end-cell {
+                @if is_ready(view) && !frame.read_only {
+                    a.btn.primary.small href={ "/launch?task=" (query(task.id.as_str())) "&repository=" (query(repository)) } { (icon("resume")) "Launch" }
+                }
+            }
+        }
+    }
+}

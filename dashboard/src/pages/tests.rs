@@ -1,0 +1,503 @@
+//! Pages of hostile content: nothing of it may become markup, and nothing may need what the policy forbids.
+
+use serde_json::json;
+use shared::error::{Code, Error};
+use shared::model::{
+    EventSource, InstanceKind, MergeMethod, MessageKind, MessageState, Priority, PullRequest,
+    PullState, Severity, Status, StatusChange, Task, TaskStatus, Verdict,
+};
+use shared::workflow::{Activity, Rounds};
+
+use super::*;
+use crate::load::parse_diff;
+use crate::view::*;
+
+const HOSTILE: &str = "<script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\">'\"&";
+const TIME: &str = "2026-07-28T12:34:56.789Z";
+
+fn frame() -> Frame {
+    Frame {
+        section: Section::Board,
+        csrf: "token".to_owned(),
+        read_only: false,
+        fragment: false,
+        url: "/".to_owned(),
+        version: 7,
+        counts: Some(Counts {
+            waiting: 1,
+            ..Counts::default()
+        }),
+        done: None,
+    }
+}
+
+fn hostile() -> String {
+    HOSTILE.to_owned()
+}
+
+fn card() -> Card {
+    Card {
+        id: "work-42-a1".parse().unwrap(),
+        kind: InstanceKind::Coding,
+        status: Status::UnderReview,
+        activity: Activity::WaitingForPerson { on: hostile() },
+        column: ColumnKey::Waiting,
+        task: Some(TaskRef {
+            id: "task-0123abcd".parse().unwrap(),
+            title: hostile(),
+        }),
+        issue_number: Some(42),
+        title: hostile(),
+        repository: format!("/home/{HOSTILE}"),
+        branch: Some(hostile()),
+        round: Some(Rounds { used: 2, most: 3 }),
+        created_at: TIME.to_owned(),
+        status_since: TIME.to_owned(),
+        last_event: Some(LastEvent {
+            name: hostile(),
+            at: hostile(),
+            failed: true,
+        }),
+        parent: None,
+        reviewer: Some("review-42-a1-r2".parse().unwrap()),
+        need: Some(hostile()),
+        owed: 1,
+        pr_url: Some(format!("javascript:{HOSTILE}")),
+        pr_number: Some(3),
+    }
+}
+
+fn board_view() -> BoardView {
+    BoardView {
+        columns: ColumnKey::ALL
+            .into_iter()
+            .map(|key| Column {
+                key,
+                title: key.title().to_owned(),
+                cards: if key == ColumnKey::Waiting {
+                    vec![card()]
+                } else {
+                    Vec::new()
+                },
+                more: 0,
+            })
+            .collect(),
+        counts: Counts {
+            waiting: 1,
+            ..Counts::default()
+        },
+        repositories: vec![hostile(), "/home/me/shop".to_owned()],
+        filter: BoardFilter::default(),
+        version: 7,
+        read_only: false,
+    }
+}
+
+fn entry() -> TimelineEntry {
+    TimelineEntry {
+        id: 5,
+        at: TIME.to_owned(),
+        source: EventSource::Tool,
+        server: hostile(),
+        name: hostile(),
+        error_code: Some(hostile()),
+        changes: vec![StatusChange {
+            instance: "work-42-a1".parse().unwrap(),
+            from: Some(Status::Running),
+            to: Status::WaitingReview,
+        }],
+        duration_ms: 12.5,
+        parameters: json!({ HOSTILE: HOSTILE, "list": [HOSTILE] }),
+        result: Some(json!(HOSTILE)),
+    }
+}
+
+fn control() -> ControlView {
+    ControlView {
+        available: true,
+        why_not: None,
+        controller: Some(Controller {
+            name: hostile(),
+            until: TIME.to_owned(),
+        }),
+    }
+}
+
+fn agent_view() -> AgentView {
+    let action = |key| Action {
+        key,
+        allowed: true,
+        why_not: None,
+    };
+    AgentView {
+        card: card(),
+        worktree: hostile(),
+        has_worktree: true,
+        base_branch: hostile(),
+        prompt: hostile(),
+        note: Some(hostile()),
+        timeline: vec![entry()],
+        messages: vec![MessageView {
+            id: "m-0123456789ab".parse().unwrap(),
+            kind: MessageKind::Note,
+            state: MessageState::Owed,
+            from: hostile(),
+            excerpt: hostile(),
+            at: TIME.to_owned(),
+            typed_at: None,
+            taken_at: None,
+            taken_by: None,
+            waiting_for: Some(hostile()),
+        }],
+        rounds: vec![RoundView {
+            round: 1,
+            verdict: Verdict::ChangesRequested,
+            coder: "work-42-a1".parse().unwrap(),
+            reviewer: "review-42-a1-r1".parse().unwrap(),
+            commit: hostile(),
+            description: hostile(),
+            feedback: Some(hostile()),
+            findings: vec![FindingView {
+                file: hostile(),
+                line: Some(3),
+                severity: Severity::Blocking,
+                message: hostile(),
+            }],
+            requested_at: TIME.to_owned(),
+            decided_at: None,
+        }],
+        attach_command: Some(hostile()),
+        actions: vec![
+            action(ActionKey::Message),
+            action(ActionKey::Review),
+            action(ActionKey::Stop),
+            action(ActionKey::Resume),
+            action(ActionKey::Pull),
+        ],
+        control: control(),
+        version: 7,
+    }
+}
+
+fn diff_view() -> DiffView {
+    let patch = format!(
+        "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@ {HOSTILE}\n-let a = \"{HOSTILE}\"; \u{202e}\n+let b = \"{HOSTILE}\"; // {HOSTILE}\n {HOSTILE}\n"
+    );
+    parse_diff(hostile(), hostile(), &patch, true)
+}
+
+fn task(id: &str, depends_on: &[&str]) -> TaskView {
+    TaskView {
+        task: Task {
+            id: id.parse().unwrap(),
+            title: hostile(),
+            description: hostile(),
+            priority: Priority::High,
+            estimated_hours: Some(1.5),
+            status: TaskStatus::Open,
+            ready: depends_on.is_empty(),
+            depends_on: depends_on.iter().map(|id| id.parse().unwrap()).collect(),
+            created_by: None,
+            issue_number: Some(4),
+            issue_url: Some(format!("javascript:{HOSTILE}")),
+            created_at: TIME.to_owned(),
+            updated_at: TIME.to_owned(),
+        },
+        blocks: Vec::new(),
+        agents: vec!["work-42-a1".parse().unwrap()],
+        level: 0,
+    }
+}
+
+fn pull_card() -> PullCard {
+    PullCard {
+        pull: PullRequest {
+            number: 3,
+            url: format!("javascript:{HOSTILE}"),
+            title: hostile(),
+            body: hostile(),
+            state: PullState::Open,
+            draft: false,
+            head_branch: hostile(),
+            base_branch: hostile(),
+            head_commit: hostile(),
+            merge_commit: None,
+            created_at: TIME.to_owned(),
+            updated_at: TIME.to_owned(),
+            merged_at: None,
+        },
+        repository: hostile(),
+        local: false,
+        instance: Some("work-42-a1".parse().unwrap()),
+    }
+}
+
+fn problem_sample() -> Error {
+    Error::new(Code::Internal, HOSTILE).hint(HOSTILE)
+}
+
+fn analysis_view(scope: &str) -> AnalysisView {
+    AnalysisView {
+        summary: AnalysisSummary {
+            id: format!("{scope}-deep-0123456789abcdef"),
+            scope: scope.to_owned(),
+            depth: hostile(),
+            at: TIME.to_owned(),
+            bytes: 4_000,
+        },
+        report: json!({
+            "identity": { "name": HOSTILE, "summary": HOSTILE, "languages": [{ "language": HOSTILE, "files": 3 }] },
+            "languages": { "items": [{ "language": HOSTILE, "lines": { "code": 10 } }], "omitted": 0 },
+            "history": { "hotspots": { "items": [{ "path": HOSTILE, "code": 3, "churn": 9, "score": 50.5 }], "omitted": 2 } },
+            "changeCoupling": { "items": [{ "one": HOSTILE, "other": "b", "together": 3, "confidence": 70.0 }], "omitted": 0 },
+            "graph": { "layers": { "items": [{ "layer": 0, "modules": [HOSTILE] }], "omitted": 0 } },
+            HOSTILE: { "deep": [[[[[[[[HOSTILE]]]]]]]] },
+        }),
+    }
+}
+
+fn events_view() -> EventsView {
+    EventsView {
+        events: vec![EventView {
+            instance: None,
+            entry: entry(),
+        }],
+        filter: EventFilter {
+            name: Some(hostile()),
+            ..EventFilter::default()
+        },
+        next_before: Some(4),
+        version: 7,
+    }
+}
+
+fn launch_view() -> LaunchView {
+    LaunchView {
+        repositories: vec![hostile()],
+        repository: Some(hostile()),
+        branches: vec![hostile()],
+        ready_tasks: vec![TaskRef {
+            id: "task-00000001".parse().unwrap(),
+            title: hostile(),
+        }],
+        default_max_reviews: 3,
+        default_require_review: true,
+        form: LaunchForm {
+            prompt: Some(hostile()),
+            branch: Some(hostile()),
+            ..LaunchForm::default()
+        },
+        problem: Some(problem_sample()),
+    }
+}
+
+fn terminal_view() -> TerminalView {
+    TerminalView {
+        id: "work-42-a1".to_owned(),
+        rows: crate::screen::rows_html(&format!("{HOSTILE}\n\u{1b}[31m{HOSTILE}")),
+        scrolled: 1,
+        columns: 80,
+        height: 1,
+        cursor: Cursor {
+            x: 0,
+            y: 0,
+            visible: true,
+        },
+        title: hostile(),
+        alive: true,
+        control: control(),
+    }
+}
+
+/// Every page, with hostile text wherever text can be.
+fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
+    let tasks_view = TasksView {
+        repositories: vec![hostile()],
+        repository: Some(hostile()),
+        tasks: vec![
+            task("task-00000001", &[]),
+            task("task-00000002", &["task-00000001"]),
+        ],
+        total: 2,
+        version: 7,
+        read_only: false,
+    };
+    let pulls_view = PullsView {
+        repositories: vec![hostile()],
+        repository: Some(hostile()),
+        forge: hostile(),
+        pulls: vec![pull_card()],
+        filter: PullFilter::default(),
+        problem: Some(problem_sample()),
+        version: 7,
+    };
+    let one = PullView {
+        card: pull_card(),
+        diff: diff_view(),
+        can_change: true,
+        methods: vec![MergeMethod::Merge, MergeMethod::Squash],
+        version: 7,
+    };
+    let list = AnalysisList {
+        reports: vec![analysis_view("codebase").summary],
+    };
+    let diff = AgentDiffView {
+        card: card(),
+        diff: diff_view(),
+    };
+    vec![
+        ("board", board(&board_view(), frame).into_string()),
+        ("agent", agent(&agent_view(), frame).into_string()),
+        ("agent_diff", agent_diff(&diff, frame).into_string()),
+        ("terminal", terminal(&terminal_view(), frame).into_string()),
+        ("tasks", tasks(&tasks_view, frame).into_string()),
+        ("pulls", pulls(&pulls_view, frame).into_string()),
+        ("pull", pull(&one, frame).into_string()),
+        ("analyses", analyses(&list, frame).into_string()),
+        (
+            "codebase",
+            analysis(&analysis_view("codebase"), frame).into_string(),
+        ),
+        (
+            "architecture",
+            analysis(&analysis_view("architecture"), frame).into_string(),
+        ),
+        (
+            "issues",
+            analysis(&analysis_view("issues"), frame).into_string(),
+        ),
+        ("events", events(&events_view(), frame).into_string()),
+        ("launch", launch(&launch_view(), frame).into_string()),
+        ("problem", problem(&problem_sample(), frame).into_string()),
+        ("locked", locked().into_string()),
+    ]
+}
+
+#[test]
+fn no_text_becomes_markup() {
+    for (name, html) in pages(&frame()) {
+        assert!(!html.contains("<script>"), "{name}: {html}");
+        assert!(!html.contains("<img"), "{name}: {html}");
+        assert!(!html.contains("javascript:"), "{name} links to a script");
+        assert!(
+            name == "locked" || html.contains("&lt;script&gt;"),
+            "{name} shows none of it"
+        );
+    }
+}
+
+#[test]
+fn nothing_needs_what_the_policy_forbids() {
+    let values = regex::Regex::new(r#"="[^"]*""#).unwrap();
+    let handlers = regex::Regex::new(r"<[a-z]+[^<>]* (style|on[a-z]+)=").unwrap();
+    let scripts = regex::Regex::new(r"<script(?: [^>]*)?>([^<]*)</script>").unwrap();
+    for (name, html) in pages(&frame()) {
+        // Hostile text in a value has no quotation mark of its own, so what is left are the names.
+        let names = values.replace_all(&html, "=");
+        assert!(
+            !handlers.is_match(&names),
+            "{name} has an inline handler or style"
+        );
+        assert!(!html.contains("<style"), "{name} has an inline stylesheet");
+        for script in scripts.captures_iter(&html) {
+            assert_eq!(&script[1], "", "{name} has an inline script");
+        }
+    }
+}
+
+#[test]
+fn every_form_that_changes_something_carries_the_token() {
+    let forms = regex::Regex::new(r"(?s)<form[^>]*>.*?</form>").unwrap();
+    let mut seen = 0;
+    for (name, html) in pages(&frame()) {
+        for form in forms.find_iter(&html) {
+            let form = form.as_str();
+            if form.contains("method=\"post\"") {
+                seen += 1;
+                assert!(
+                    form.contains("name=\"csrf\" value=\"token\""),
+                    "{name}: {form}"
+                );
+            }
+        }
+    }
+    assert!(seen >= 7, "{seen}");
+}
+
+#[test]
+fn a_fragment_is_main_and_nothing_else() {
+    let fragment = Frame {
+        fragment: true,
+        ..frame()
+    };
+    for (name, html) in pages(&fragment) {
+        if name != "locked" {
+            assert!(
+                html.starts_with("<main") && html.ends_with("</main>"),
+                "{name}: {html}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_read_only_dashboard_offers_no_change() {
+    let read_only = Frame {
+        read_only: true,
+        ..frame()
+    };
+    for (name, html) in pages(&read_only) {
+        assert!(
+            !html.contains("method=\"post\""),
+            "{name} can change something"
+        );
+    }
+}
+
+#[test]
+fn whoever_waits_is_counted_in_the_title() {
+    let html = board(&board_view(), &frame()).into_string();
+    assert!(
+        html.contains("<title>(1) Board · Claude Codex</title>"),
+        "{html}"
+    );
+    assert!(html.contains("class=\"column waiting alarm\""), "{html}");
+}
+
+#[test]
+fn a_diff_shows_characters_that_hide() {
+    let diff = AgentDiffView {
+        card: card(),
+        diff: diff_view(),
+    };
+    let html = agent_diff(&diff, &frame()).into_string();
+    assert!(
+        html.contains("U+202E") && !html.contains('\u{202e}'),
+        "{html}"
+    );
+    assert!(html.contains("class=\"hk\""), "no keyword has its colour");
+}
+
+#[test]
+fn a_diff_marks_what_changed_within_a_line() {
+    let patch =
+        "diff --git a/x.rs b/x.rs\n@@ -1 +1 @@\n-let total = price;\n+let total = price - 5;\n";
+    let diff = AgentDiffView {
+        card: card(),
+        diff: parse_diff("main".to_owned(), "codex/a".to_owned(), patch, false),
+    };
+    let html = agent_diff(&diff, &frame()).into_string();
+    assert!(
+        html.contains("<span class=\"em\"> - </span><span class=\"em hn\">5</span>"),
+        "{html}"
+    );
+}
+
+/// Two hundred agents, as the speed test has them.
+#[test]
+fn a_full_board_is_not_heavy() {
+    let mut view = board_view();
+    view.columns[1].cards = vec![card(); 200];
+    let html = board(&view, &frame()).into_string();
+    assert!(html.len() < 600_000, "{}", html.len());
+}

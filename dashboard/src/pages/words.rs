@@ -1,0 +1,131 @@
+//! What statuses are called and which colour they have.
+
+use maud::{Markup, html};
+use shared::model::{InstanceKind, MessageState, Priority, PullState, Status, TaskStatus, Verdict};
+use shared::workflow::Activity;
+
+use super::icons::icon;
+
+/// A small coloured label.
+pub(super) fn pill(tone: &str, text: &str) -> Markup {
+    html! { span.pill .(tone) { (text) } }
+}
+
+pub(super) const fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Started => "starting",
+        Status::Running => "running",
+        Status::WaitingReview => "waiting for review",
+        Status::UnderReview => "under review",
+        Status::FeedbackReceived => "feedback on its way",
+        Status::CreatingPr => "publishing",
+        Status::PrCreated => "pull request open",
+        Status::PrMerged => "merged",
+        Status::PrClosed => "closed",
+        Status::Completed => "completed",
+        Status::Failed => "failed",
+        Status::Terminated => "stopped",
+    }
+}
+
+const fn status_tone(status: Status) -> &'static str {
+    match status {
+        Status::Started | Status::Running | Status::FeedbackReceived => "working",
+        Status::WaitingReview | Status::UnderReview => "review",
+        Status::CreatingPr | Status::PrCreated => "published",
+        Status::PrMerged | Status::Completed => "done",
+        Status::PrClosed | Status::Terminated => "ended",
+        Status::Failed => "danger",
+    }
+}
+
+pub(super) fn status(status: Status) -> Markup {
+    pill(status_tone(status), status_word(status))
+}
+
+pub(super) const fn kind_icon(kind: InstanceKind) -> &'static str {
+    match kind {
+        InstanceKind::Coding => "coding",
+        InstanceKind::Review => "review",
+        InstanceKind::Planning => "planning",
+    }
+}
+
+pub(super) const fn kind_word(kind: InstanceKind) -> &'static str {
+    match kind {
+        InstanceKind::Coding => "Coder",
+        InstanceKind::Review => "Reviewer",
+        InstanceKind::Planning => "Planner",
+    }
+}
+
+pub(super) fn kind(kind: InstanceKind) -> Markup {
+    html! {
+        span.kind title=(kind_word(kind)) { (icon(kind_icon(kind))) span.sr { (kind_word(kind)) } }
+    }
+}
+
+/// What an agent is doing, with a dot that moves while it is busy.
+pub(super) fn activity(activity: &Activity) -> Markup {
+    let (tone, word) = match activity {
+        Activity::Idle => ("idle", "idle".to_owned()),
+        Activity::Busy => ("busy", "busy".to_owned()),
+        Activity::WaitingForPerson { on } => ("asks", format!("asks: {on}")),
+        Activity::Gone => ("gone", "process gone".to_owned()),
+        // It lives and says nothing: its status says as much.
+        Activity::Unknown | Activity::Ended => return html! {},
+    };
+    html! { span.activity .(tone) { (word) } }
+}
+
+pub(super) fn verdict(verdict: Verdict) -> Markup {
+    match verdict {
+        Verdict::Pending => pill("review", "under way"),
+        Verdict::ChangesRequested => pill("waiting", "changes requested"),
+        Verdict::Approved => pill("published", "approved"),
+        Verdict::Lost => pill("ended", "lost, not counted"),
+    }
+}
+
+pub(super) fn message_state(state: MessageState) -> Markup {
+    match state {
+        MessageState::Owed => pill("waiting", "owed"),
+        MessageState::Typed => pill("working", "typed"),
+        MessageState::Taken => pill("published", "taken"),
+        MessageState::Dropped => pill("ended", "dropped"),
+    }
+}
+
+pub(super) fn pull_state(state: PullState, draft: bool) -> Markup {
+    match state {
+        PullState::Open if draft => pill("ended", "draft"),
+        PullState::Open => pill("published", "open"),
+        PullState::Merged => pill("done", "merged"),
+        PullState::Closed => pill("danger", "closed"),
+    }
+}
+
+pub(super) fn priority(priority: Priority) -> Markup {
+    let tone = match priority {
+        Priority::High => "high",
+        Priority::Medium => "medium",
+        Priority::Low => "low",
+    };
+    html! { span.priority .(tone) { (priority.as_str()) } }
+}
+
+/// Word and colour of a task: whether it can begin matters more than that it is open.
+pub(super) const fn task_word(status: TaskStatus, ready: bool) -> (&'static str, &'static str) {
+    match status {
+        TaskStatus::Open if ready => ("ready", "ready"),
+        TaskStatus::Open => ("blocked", "blocked"),
+        TaskStatus::InProgress => ("in progress", "working"),
+        TaskStatus::Done => ("done", "done"),
+        TaskStatus::Cancelled => ("cancelled", "ended"),
+    }
+}
+
+/// `1 agent`, `2 agents`.
+pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

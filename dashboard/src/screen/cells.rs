@@ -1,0 +1,116 @@
+//! Cells of one row, and their HTML.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use super::style::Style;
+
+/// More marks on one character than any script needs.
+const MARKS: usize = 8;
+
+/// How a run of cells is put into the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// The fonts of terminals have it, one cell wide.
+    Text,
+    /// One cell, whatever the font thinks.
+    One,
+    /// Two cells.
+    Two,
+}
+
+impl Fit {
+    fn of(character: char) -> Self {
+        match character.width() {
+            Some(2) => Self::Two,
+            // Latin, Greek and Cyrillic letters, and what boxes are drawn with.
+            _ if matches!(character, ' '..='\u{52f}' | '\u{2500}'..='\u{259f}' | '…' | '‘'..='”' | '–' | '—' | '•') => {
+                Self::Text
+            }
+            _ => Self::One,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    html: String,
+    /// Of the run that is being written; `None` before the first cell.
+    run: Option<(Style, Fit)>,
+    marks: usize,
+    joined: bool,
+}
+
+impl Cells {
+    pub(super) fn push(&mut self, character: char, style: Style) {
+        if is_dropped(character) {
+            return;
+        }
+        let character = if character == '\t' { ' ' } else { character };
+        let joins = self.joined || character.width() == Some(0);
+        self.joined = character == '\u{200d}';
+        if joins {
+            // Marks and joined characters belong to the cell before them. At a row's beginning, and past all reason,
+            // they are left out.
+            if self.run.is_some() && self.marks < MARKS {
+                self.marks += 1;
+                escape(character, &mut self.html);
+            }
+            return;
+        }
+        self.marks = 0;
+        let fit = Fit::of(character);
+        let continues = fit == Fit::Text && self.run == Some((style, fit));
+        if !continues {
+            self.close();
+            self.open(style, fit);
+        }
+        escape(character, &mut self.html);
+    }
+
+    fn open(&mut self, style: Style, fit: Fit) {
+        let mut classes = style.classes();
+        let width = match fit {
+            Fit::Text => "",
+            Fit::One => "w1",
+            Fit::Two => "w2",
+        };
+        if !classes.is_empty() && !width.is_empty() {
+            classes.push(' ');
+        }
+        classes.push_str(width);
+        if classes.is_empty() {
+            self.html.push_str("<span>");
+        } else {
+            self.html.push_str(&format!("<span class=\"{classes}\">"));
+        }
+        self.run = Some((style, fit));
+    }
+
+    fn close(&mut self) {
+        if self.run.take().is_some() {
+            self.html.push_str("</span>");
+        }
+    }
+
+    pub(super) fn into_html(mut self) -> String {
+        self.close();
+        self.html
+    }
+}
+
+/// Control characters, and those that would change the order in which the others are read.
+fn is_dropped(character: char) -> bool {
+    (character.is_control() && character != '\t')
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn escape(character: char, html: &mut String) {
+    match character {
+        '&' => html.push_str("&amp;"),
+        '<' => html.push_str("&lt;"),
+        '>' => html.push_str("&gt;"),
+        '"' => html.push_str("&quot;"),
+        '\'' => html.push_str("&#39;"),
+        _ => html.push(character),
+    }
+}

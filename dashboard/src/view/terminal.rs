@@ -1,0 +1,63 @@
+//! What a terminal shows.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{ControlView, Controller};
+
+/// A terminal at one moment, with what has scrolled away: `GET /api/instances/{id}/screen`, and the
+/// first paint of the terminal's page.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TerminalView {
+    pub id: String,
+    /// Safe HTML, one for each row: the scrolled ones first, then the `height` visible ones.
+    pub rows: Vec<String>,
+    /// How many of `rows` have scrolled away.
+    pub scrolled: u32,
+    pub columns: u32,
+    pub height: u32,
+    pub cursor: Cursor,
+    /// As the program in it calls it.
+    pub title: String,
+    /// Whether the program in it runs.
+    pub alive: bool,
+    pub control: ControlView,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cursor {
+    /// Column, from 0.
+    pub x: u32,
+    /// Row, from 0, among the visible ones.
+    pub y: u32,
+    pub visible: bool,
+}
+
+/// `event: screen` of `GET /api/instances/{id}/terminal`: first all rows, then those that changed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScreenEvent {
+    /// Whether `rows` are all there are: those on the page before are to go.
+    pub whole: bool,
+    pub rows: Vec<ScreenRow>,
+    pub columns: u32,
+    pub height: u32,
+    pub cursor: Cursor,
+    pub title: String,
+    pub alive: bool,
+    /// How many rows have scrolled away.
+    pub scrolled: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<Controller>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScreenRow {
+    /// Row, from 0.
+    pub n: u32,
+    /// Safe HTML.
+    pub html: String,
+}

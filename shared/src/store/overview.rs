@@ -1,0 +1,235 @@
+//! What a person who looks at all agents at once is shown, each in one query.
+
+use std::collections::HashMap;
+
+use rusqlite::{Row, named_params};
+
+use super::events::event;
+use super::instances::instance;
+use super::row::{parsed, parsed_option};
+use super::{EventRow, Reader, StoreError};
+use crate::model::{Instance, InstanceId, Status, TaskId};
+
+/// What happened to an agent last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastEvent {
+    pub name: String,
+    pub at: String,
+    pub failed: bool,
+}
+
+/// What stands beside the agents of a board.
+#[derive(Debug, Clone, Default)]
+pub struct Overview {
+    pub last_events: HashMap<InstanceId, LastEvent>,
+    /// How many messages an agent has not taken yet.
+    pub owed: HashMap<InstanceId, u32>,
+    pub task_titles: HashMap<TaskId, String>,
+    /// Who reviews a coder right now.
+    pub reviewers: HashMap<InstanceId, InstanceId>,
+}
+
+/// Which events are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct EventQuery {
+    pub instance: Option<InstanceId>,
+    pub name: Option<String>,
+    pub errors_only: bool,
+    /// Only those before this one.
+    pub before: Option<i64>,
+}
+
+impl Reader<'_> {
+    /// Returns all agents that are not over, and the newest of those that are; oldest first.
+    pub fn recent_instances(&self, ended: u32) -> Result<Vec<Instance>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT * FROM instances WHERE status NOT IN
+                 ('pr_merged', 'pr_closed', 'completed', 'failed', 'terminated')
+             UNION ALL
+             SELECT * FROM (SELECT * FROM instances WHERE status IN
+                 ('pr_merged', 'pr_closed', 'completed', 'failed', 'terminated')
+                 ORDER BY status_since DESC, id LIMIT ?1)
+             ORDER BY created_at, id",
+        )?;
+        let rows = statement
+            .query_map([ended], instance)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Counts the agents in each status.
+    pub fn status_counts(&self) -> Result<HashMap<Status, u32>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT status, count(*) AS many FROM instances GROUP BY status")?;
+        let rows = statement
+            .query_map([], |row| Ok((parsed(row, "status")?, row.get("many")?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns what stands beside the given agents.
+    pub fn overview(&self, of: &[Instance]) -> Result<Overview, StoreError> {
+        let ids: Vec<&str> = of.iter().map(|instance| instance.id.as_str()).collect();
+        let ids = serde_json::json!(ids).to_string();
+        // The newest event of each by the index on (instance_id, id): one step each, however many there are.
+        let last_events = self.pairs(
+            "SELECT e.instance_id AS key, e.name, e.created_at, e.error_code IS NOT NULL AS failed
+             FROM json_each(:ids) AS wanted JOIN mcp_events AS e
+               ON e.id = (SELECT max(id) FROM mcp_events WHERE instance_id = wanted.value)",
+            &ids,
+            |row| {
+                Ok(LastEvent {
+                    name: row.get("name")?,
+                    at: row.get("created_at")?,
+                    failed: row.get("failed")?,
+                })
+            },
+        )?;
+        let owed = self.pairs(
+            "SELECT instance_id AS key, count(*) AS many FROM messages
+             WHERE state IN ('owed', 'typed') AND instance_id IN (SELECT value FROM json_each(:ids))
+             GROUP BY instance_id",
+            &ids,
+            |row| row.get("many"),
+        )?;
+        let reviewers = self.pairs(
+            "SELECT coding_instance_id AS key, review_instance_id FROM review_feedback
+             WHERE verdict = 'pending' AND :ids IS NOT NULL",
+            &ids,
+            |row| parsed(row, "review_instance_id"),
+        )?;
+        let titles = self.pairs(
+            "SELECT i.id AS key, t.id AS task_id, t.title FROM json_each(:ids) AS wanted
+             JOIN instances AS i ON i.id = wanted.value JOIN tasks AS t ON t.id = i.task_id",
+            &ids,
+            |row| Ok((parsed(row, "task_id")?, row.get("title")?)),
+        )?;
+        Ok(Overview {
+            last_events,
+            owed,
+            reviewers,
+            task_titles: titles.into_values().collect(),
+        })
+    }
+
+    fn pairs<T>(
+        &self,
+        sql: &str,
+        ids: &str,
+        value: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<HashMap<InstanceId, T>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement
+            .query_map(named_params! {":ids": ids}, |row| {
+                Ok((parsed(row, "key")?, value(row)?))
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the repositories that anything is known about, by path.
+    pub fn repositories(&self) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT repository FROM instances UNION SELECT repository FROM tasks
+             UNION SELECT repository FROM pull_requests ORDER BY repository",
+        )?;
+        let rows = statement
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the events that are wanted, the newest first.
+    pub fn events_before(
+        &self,
+        query: &EventQuery,
+        limit: u32,
+    ) -> Result<Vec<EventRow>, StoreError> {
+        // One statement for each question, so that an agent's own events come by their index.
+        let of_one = if query.instance.is_some() {
+            "instance_id = :instance"
+        } else {
+            ":instance IS NULL"
+        };
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM mcp_events WHERE {of_one} AND id < :before
+                 AND (:name IS NULL OR name = :name) AND (NOT :errors OR error_code IS NOT NULL)
+             ORDER BY id DESC LIMIT :limit"
+        ))?;
+        let rows = statement
+            .query_map(
+                named_params! {
+                    ":instance": query.instance.as_ref().map(InstanceId::as_str),
+                    ":before": query.before.unwrap_or(i64::MAX),
+                    ":name": query.name,
+                    ":errors": query.errors_only,
+                    ":limit": limit,
+                },
+                event,
+            )?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns which agents worked on each task of a repository, the newest first.
+    pub fn task_agents(
+        &self,
+        repository: &str,
+    ) -> Result<HashMap<TaskId, Vec<InstanceId>>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT task_id, id FROM instances WHERE repository = ?1 AND task_id IS NOT NULL
+             ORDER BY created_at DESC, id",
+        )?;
+        let rows = statement
+            .query_map([repository], |row| {
+                Ok((parsed_option::<TaskId>(row, "task_id")?, parsed(row, "id")?))
+            })?
+            .collect::<Result<Vec<(_, InstanceId)>, _>>()?;
+        let mut agents: HashMap<TaskId, Vec<InstanceId>> = HashMap::new();
+        for (task, id) in rows {
+            if let Some(task) = task {
+                agents.entry(task).or_default().push(id);
+            }
+        }
+        Ok(agents)
+    }
+
+    /// Returns the agents whose pull requests have these addresses, by address.
+    pub fn pull_agents(&self, repository: &str) -> Result<HashMap<String, InstanceId>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT pr_url, id FROM instances WHERE repository = ?1 AND pr_url IS NOT NULL
+             ORDER BY created_at, id",
+        )?;
+        let rows = statement
+            .query_map([repository], |row| {
+                Ok((row.get("pr_url")?, parsed(row, "id")?))
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the repositories with an agent whose pull request has this address and may still change.
+    pub fn repositories_of_pull(&self, url: &str) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT repository FROM instances
+             WHERE status IN ('pr_created', 'pr_closed') AND pr_url = ?1",
+        )?;
+        let rows = statement
+            .query_map([url], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the repositories with pull requests on GitHub that may still change.
+    pub fn repositories_to_sync(&self, limit: u32) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT repository FROM instances
+             WHERE status = 'pr_created' AND pr_url LIKE 'http%' LIMIT ?1",
+        )?;
+        let rows = statement
+            .query_map([limit], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+}
