@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use shared::error::{Code, Error};
 use shared::model::{Instance, InstanceId, Secret};
@@ -14,6 +14,7 @@ use crate::changes::Changes;
 use crate::guard::Keys;
 use crate::metrics::Totals;
 use crate::terminal::Terminals;
+use crate::view::Counts;
 
 /// How the dashboard is to be served.
 #[derive(Debug, Clone)]
@@ -36,10 +37,27 @@ pub(crate) struct App {
     pub(crate) changes: Changes,
     pub(crate) terminals: Terminals,
     pub(crate) totals: Totals,
+    pub(crate) counts: LastCounts,
     /// What a person has asked for and is under way; it is finished even if nobody waits for it.
     pub(crate) work: TaskTracker,
     /// The end: streams stop, no new work is begun.
     pub(crate) stop: CancellationToken,
+}
+
+/// How many agents are in each column, of the last state in which somebody asked.
+#[derive(Debug, Default)]
+pub(crate) struct LastCounts(Mutex<Option<(u64, Counts)>>);
+
+impl LastCounts {
+    pub(crate) fn of(&self, version: u64) -> Option<Counts> {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.filter(|(of, _)| *of == version)
+            .map(|(_, counts)| counts)
+    }
+
+    pub(crate) fn keep(&self, version: u64, counts: Counts) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((version, counts));
+    }
 }
 
 pub(crate) type Shared = Arc<App>;

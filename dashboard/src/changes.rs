@@ -56,6 +56,28 @@ impl Changes {
     fn is_watched(&self) -> bool {
         self.version.receiver_count() > 0
     }
+
+    /// Returns what tells when somebody is connected.
+    pub(crate) fn viewers(&self) -> Viewers {
+        Viewers {
+            version: self.version.clone(),
+        }
+    }
+}
+
+/// Who is connected.
+#[derive(Debug, Clone)]
+pub struct Viewers {
+    version: watch::Sender<u64>,
+}
+
+impl Viewers {
+    /// Waits until the first page listens for changes.
+    pub async fn first(&self) {
+        while self.version.receiver_count() == 0 {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
 }
 
 /// Watches the database until the end.

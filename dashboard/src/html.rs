@@ -43,6 +43,16 @@ fn with_counts(frame: Frame, counts: Counts) -> Frame {
     }
 }
 
+/// The same with how many agents wait: the title of every page says so.
+async fn counted(app: &App, section: Section, manner: Manner, version: u64) -> Frame {
+    let frame = frame(app, section, manner, version);
+    match load::counts(app).await {
+        Ok(counts) => with_counts(frame, counts),
+        // The page itself may well be had.
+        Err(_) => frame,
+    }
+}
+
 pub(crate) async fn board(
     State(app): State<Shared>,
     manner: Manner,
@@ -58,27 +68,27 @@ pub(crate) async fn board(
 
 pub(crate) async fn agent(State(app): State<Shared>, manner: Manner, Id(id): Id) -> Page {
     let view = load::agent(&app, &id).await?;
-    let frame = frame(&app, Section::Board, manner, view.version);
+    let frame = counted(&app, Section::Board, manner, view.version).await;
     Ok(html(&pages::agent(&view, &frame)))
 }
 
 pub(crate) async fn agent_diff(State(app): State<Shared>, manner: Manner, Id(id): Id) -> Page {
     let version = app.changes.version();
     let view = load::agent_diff(&app, &id).await?;
-    let frame = frame(&app, Section::Board, manner, version);
+    let frame = counted(&app, Section::Board, manner, version).await;
     Ok(html(&pages::agent_diff(&view, &frame)))
 }
 
 pub(crate) async fn terminal(State(app): State<Shared>, manner: Manner, Id(id): Id) -> Page {
     let version = app.changes.version();
     let view = load::terminal(&app, &id, HISTORY).await?;
-    let frame = frame(&app, Section::Board, manner, version);
+    let frame = counted(&app, Section::Board, manner, version).await;
     Ok(html(&pages::terminal(&view, &frame)))
 }
 
 pub(crate) async fn tasks(State(app): State<Shared>, manner: Manner, Ask(of): Ask<Of>) -> Page {
     let view = load::tasks(&app, of.repository.as_deref()).await?;
-    let frame = frame(&app, Section::Tasks, manner, view.version);
+    let frame = counted(&app, Section::Tasks, manner, view.version).await;
     Ok(html(&pages::tasks(&view, &frame)))
 }
 
@@ -88,7 +98,7 @@ pub(crate) async fn pulls(
     Ask(filter): Ask<PullFilter>,
 ) -> Page {
     let view = load::pulls(&app, filter).await?;
-    let frame = frame(&app, Section::Pulls, manner, view.version);
+    let frame = counted(&app, Section::Pulls, manner, view.version).await;
     Ok(html(&pages::pulls(&view, &frame)))
 }
 
@@ -99,13 +109,13 @@ pub(crate) async fn pull(
     Ask(of): Ask<Of>,
 ) -> Page {
     let view = load::pull(&app, of.repository.as_deref(), number).await?;
-    let frame = frame(&app, Section::Pulls, manner, view.version);
+    let frame = counted(&app, Section::Pulls, manner, view.version).await;
     Ok(html(&pages::pull(&view, &frame)))
 }
 
 pub(crate) async fn analyses(State(app): State<Shared>, manner: Manner) -> Page {
     let view = load::analyses(&app);
-    let frame = frame(&app, Section::Analysis, manner, app.changes.version());
+    let frame = counted(&app, Section::Analysis, manner, app.changes.version()).await;
     Ok(html(&pages::analyses(&view, &frame)))
 }
 
@@ -115,7 +125,7 @@ pub(crate) async fn analysis(
     Segment(id): Segment,
 ) -> Page {
     let view = load::analysis(&app, &id)?;
-    let frame = frame(&app, Section::Analysis, manner, app.changes.version());
+    let frame = counted(&app, Section::Analysis, manner, app.changes.version()).await;
     Ok(html(&pages::analysis(&view, &frame)))
 }
 
@@ -125,7 +135,7 @@ pub(crate) async fn events(
     Ask(filter): Ask<EventFilter>,
 ) -> Page {
     let view = load::events(&app, filter).await?;
-    let frame = frame(&app, Section::Events, manner, view.version);
+    let frame = counted(&app, Section::Events, manner, view.version).await;
     Ok(html(&pages::events(&view, &frame)))
 }
 
@@ -136,7 +146,7 @@ pub(crate) async fn launch(
 ) -> Page {
     let version = app.changes.version();
     let view = load::launch(&app, form, None).await?;
-    let frame = frame(&app, Section::Launch, manner, version);
+    let frame = counted(&app, Section::Launch, manner, version).await;
     Ok(html(&pages::launch(&view, &frame)))
 }
 

@@ -36,4 +36,5 @@ pub mod view;
 mod webhook;
 
 pub use app::Options;
+pub use changes::Viewers;
 pub use server::Server;

@@ -12,8 +12,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::app::{App, Options, Shared};
-use crate::changes::{self, Changes};
+use crate::app::{App, LastCounts, Options, Shared};
+use crate::changes::{self, Changes, Viewers};
 use crate::guard::{self, Keys};
 use crate::metrics::Totals;
 use crate::terminal::Terminals;
@@ -50,6 +50,7 @@ impl Server {
             changes: Changes::new(),
             terminals,
             totals: Totals::default(),
+            counts: LastCounts::default(),
             work: TaskTracker::new(),
             stop: CancellationToken::new(),
             context,
@@ -75,6 +76,11 @@ impl Server {
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
         format!("http://{host}:{}/", self.address.port())
+    }
+
+    /// Returns what tells when somebody looks.
+    pub fn viewers(&self) -> Viewers {
+        self.app.changes.viewers()
     }
 
     pub fn token(&self) -> &Secret {

@@ -4,6 +4,7 @@
 //! and the pull request. Only with `--agent claude` are the agents Claude Code.
 
 mod agent;
+mod browser;
 mod client;
 mod narrator;
 mod place;
@@ -20,6 +21,7 @@ use shared::workflow::{self, Context};
 use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use agent::{DemoAgentArgs, demo_agent};
+use browser::Browser;
 use narrator::Moment;
 use place::{Place, Players};
 use show::Show;
@@ -32,10 +34,13 @@ use crate::text::harmless;
 
 /// What a person needs to read a line, where there is one who watches.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The same for somebody who looks at a board, a terminal and a diff at once.
+const LONGER_PAUSE: Duration = Duration::from_millis(1_500);
 
 const EXAMPLES: &str = "\
 Examples:
   claude-codex demo                     the whole system at work, in some seconds, on a repository of its own
+  claude-codex demo --dashboard         the same in your browser, slower; stays up until Ctrl-C
   claude-codex demo --keep              and the repository stays, to look around in
   claude-codex demo --agent claude      the same with Claude Code, as you have set it up";
 
@@ -46,33 +51,57 @@ pub(crate) struct DemoArgs {
     /// Keep the repository and the database
     #[arg(long)]
     keep: bool,
+    /// Show it in the browser: begins when you have opened the address, ends with Ctrl-C
+    #[arg(long, conflicts_with = "json")]
+    dashboard: bool,
     /// Who plays the agents
     #[arg(long, value_enum, default_value = "scripted")]
     agent: Players,
 }
 
 pub(crate) async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
-    let pause = if LiveLines::are_possible(output) {
-        PAUSE
-    } else {
-        Duration::ZERO
+    let pause = match (args.dashboard, LiveLines::are_possible(output)) {
+        (true, _) => LONGER_PAUSE,
+        (false, true) => PAUSE,
+        (false, false) => Duration::ZERO,
     };
     let place = Place::make(args.agent, pause)?;
     let context = Context::open(place.environment(), &[]).await?;
     context.tmux.check().await.map_err(Error::from)?;
     let mut interrupt = signal(SignalKind::interrupt())
         .map_err(|source| Error::new(Code::Internal, format!("cannot hear Ctrl-C: {source}")))?;
+    let browser = if args.dashboard {
+        Some(Browser::open(&context, output).await?)
+    } else {
+        None
+    };
     let mut show = Show::new(&context, output);
     let played = tokio::select! {
-        played = show.play(&place, args.agent) => played,
+        played = async {
+            if let Some(browser) = &browser {
+                browser.somebody_looks().await;
+            }
+            show.play(&place, args.agent).await
+        } => played,
         _ = interrupt.recv() => Err(Error::new(Code::Cancelled, "the demo was ended").into()),
     };
     let seconds = show.narrator.began().elapsed().as_secs_f64();
-    put_away(&context, output).await;
     let told = match &played {
         Ok(pull) => finale(pull, &show, seconds, output),
         Err(_) => Ok(()),
     };
+    if let Some(browser) = browser {
+        if played.is_ok() {
+            output.note(
+                "note",
+                PLAIN,
+                "look around; Ctrl-C ends the demo and its dashboard",
+            );
+            interrupt.recv().await;
+        }
+        browser.close().await;
+    }
+    put_away(&context, output).await;
     if args.keep {
         let exports = place.exports();
         let folder = place.keep();

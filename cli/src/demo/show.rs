@@ -51,7 +51,7 @@ impl<'c> Show<'c> {
     ) -> Result<PullRequest, Failure> {
         self.write(&format!(
             "A repository of its own: {}\nTo watch from another terminal:\n  {DIM}{}{DIM:#}\n  \
-             {BOLD}claude-codex list --watch{BOLD:#}   {BOLD}claude-codex attach ID{BOLD:#}\n\n",
+             {BOLD}claude-codex dashboard{BOLD:#}   {BOLD}claude-codex list --watch{BOLD:#}   {BOLD}claude-codex attach ID{BOLD:#}\n\n",
             place.repository().display(),
             place.exports(),
         ))

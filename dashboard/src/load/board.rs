@@ -65,6 +65,7 @@ pub(crate) async fn board(app: &App, filter: BoardFilter) -> Result<BoardView, E
             },
         }
     });
+    app.counts.keep(version, counts);
     Ok(BoardView {
         columns: columns.into(),
         counts,
@@ -73,6 +74,16 @@ pub(crate) async fn board(app: &App, filter: BoardFilter) -> Result<BoardView, E
         version,
         read_only: app.options.read_only,
     })
+}
+
+/// Returns how many agents are in each column, counted once for each state.
+pub(crate) async fn counts(app: &App) -> Result<Counts, Error> {
+    let version = app.changes.version();
+    if let Some(counts) = app.counts.of(version) {
+        return Ok(counts);
+    }
+    let view = board(app, BoardFilter::default()).await?;
+    Ok(view.counts)
 }
 
 fn wanted(card: &Card, filter: &BoardFilter) -> bool {

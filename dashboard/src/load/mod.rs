@@ -8,7 +8,7 @@ mod pulls;
 mod tasks;
 
 pub(crate) use agent::{agent, agent_diff, terminal};
-pub(crate) use board::board;
+pub(crate) use board::{board, counts};
 #[cfg(test)]
 pub(crate) use diff::parse_diff;
 pub(crate) use lists::{analyses, analysis, events, launch};
