@@ -188,6 +188,22 @@ async function reviewer(world, coder) {
   });
 }
 
+/** Makes minutes of seconds: it was all played in half a minute, and nobody looks at a board that young. */
+function stretch(world) {
+  const stretched = (column) => `${column} = strftime('%Y-%m-%dT%H:%M:%fZ', julianday('now') - (julianday('now') - julianday(${column})) * 60)`;
+  const columns = {
+    instances: ["created_at", "last_activity", "status_since", "completed_at"],
+    mcp_events: ["created_at"],
+    messages: ["created_at", "typed_at", "taken_at"],
+    review_feedback: ["requested_at", "decided_at"],
+    pull_requests: ["created_at", "updated_at", "merged_at"],
+    tasks: ["created_at", "updated_at"],
+  };
+  const statements = Object.entries(columns).map(([table, names]) => `UPDATE ${table} SET ${names.map(stretched).join(", ")};`);
+  const script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=10); c.executescript(sys.argv[2]); c.commit()";
+  world.run("python3", ["-c", script, join(world.folder, "state/codex.db"), statements.join("\n")]);
+}
+
 /** Has a planner look at this very repository: a report with something in it. */
 async function analyse(world) {
   const folder = join(world.folder, "claude-codex");
@@ -276,5 +292,6 @@ export async function play(world) {
   write(world.instance(stopped).worktreePath, { "shop/payments.py": "# Not finished\n" });
   world.codex("stop", stopped);
 
+  stretch(world);
   return { planner, merged, published, coder, reviewer: second, busy, bug, limited, stopped };
 }

@@ -48,17 +48,9 @@ try {
   await take("board-phone", "/", { phone: true });
   await take("agent", `/agents/${who.coder}`, { height: 1000 });
   await take("agent-dark", `/agents/${who.coder}`, { dark: true, height: 1000 });
-  await take("agent-phone", `/agents/${who.coder}`, { phone: true });
   await take("changes", `/agents/${who.coder}/diff`);
-  await take("changes-dark", `/agents/${who.coder}/diff`, { dark: true });
   await take("tasks", "/tasks");
-  await take("tasks-dark", "/tasks", { dark: true });
-  await take("tasks-phone", "/tasks", { phone: true });
-  await take("pull", "/pulls/2");
   await take("analysis", codebase, { height: 1100 });
-  await take("architecture", codebase.replace("codebase", "architecture"), { height: 1100 });
-  await take("events", "/events");
-  await take("launch", "/launch");
   shrink();
   for (const name of readdirSync(FOLDER)) {
     const { size } = statSync(join(FOLDER, name));

@@ -66,7 +66,7 @@ fn filters(view: &BoardView) -> Markup {
         (Some(InstanceKind::Review), "Reviewers"),
         (Some(InstanceKind::Planning), "Planners"),
     ];
-    let kind = view.filter.kind.map(|kind| kind.as_str());
+    let kind = view.filter.kind.map(InstanceKind::as_str);
     let kept: Vec<(&str, &str)> = kind.map(|kind| ("kind", kind)).into_iter().collect();
     html! {
         div.filters {

@@ -160,21 +160,26 @@ fn pairs(lines: &[DiffLine]) -> Vec<Option<Range<usize>>> {
 fn painted(pieces: &[Piece<'_>], emphasis: Option<Range<usize>>) -> Markup {
     let range = emphasis.unwrap_or(0..0);
     let mut begin = 0;
+    let mut parts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let end = begin + piece.text.len();
+        let from = range.start.clamp(begin, end) - begin;
+        let to = range.end.clamp(begin, end) - begin;
+        parts.push((piece.token, &piece.text[..from], false));
+        parts.push((piece.token, &piece.text[from..to], true));
+        parts.push((piece.token, &piece.text[to..], false));
+        begin = end;
+    }
     html! {
-        @for piece in pieces {
-            @let end = begin + piece.text.len();
-            @let (from, to) = (range.start.clamp(begin, end) - begin, range.end.clamp(begin, end) - begin);
-            @for (text, strong) in [(&piece.text[..from], false), (&piece.text[from..to], true), (&piece.text[to..], false)] {
-                @if !text.is_empty() {
-                    @match (piece.token.class(), strong) {
-                        (None, false) => (revealed(text)),
-                        (Some(class), false) => span .(class) { (revealed(text)) },
-                        (None, true) => span.em { (revealed(text)) },
-                        (Some(class), true) => span.em .(class) { (revealed(text)) },
-                    }
+        @for (token, text, strong) in parts {
+            @if !text.is_empty() {
+                @match (token.class(), strong) {
+                    (None, false) => (revealed(text)),
+                    (Some(class), false) => span .(class) { (revealed(text)) },
+                    (None, true) => span.em { (revealed(text)) },
+                    (Some(class), true) => span.em .(class) { (revealed(text)) },
                 }
             }
-            @let _ = { begin = end };
         }
     }
 }

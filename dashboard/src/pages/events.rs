@@ -1,6 +1,7 @@
 //! What happened, newest first.
 
 use maud::{Markup, html};
+use shared::model::InstanceId;
 
 use super::agent_record::{changes, said};
 use super::forms::query;
@@ -114,7 +115,7 @@ fn row(event: &EventView) -> Markup {
                 }
             }
             td data-label="Moves" {
-                (changes(&entry.changes, event.instance.as_ref().map(|id| id.as_str())))
+                (changes(&entry.changes, event.instance.as_ref().map(InstanceId::as_str)))
                 @if entry.changes.is_empty() { span.muted { "–" } }
             }
             td.num data-label="Took" { (duration(entry.duration_ms)) }

@@ -256,6 +256,59 @@ fn analysis_view(scope: &str) -> AnalysisView {
     }
 }
 
+fn events_view() -> EventsView {
+    EventsView {
+        events: vec![EventView {
+            instance: None,
+            entry: entry(),
+        }],
+        filter: EventFilter {
+            name: Some(hostile()),
+            ..EventFilter::default()
+        },
+        next_before: Some(4),
+        version: 7,
+    }
+}
+
+fn launch_view() -> LaunchView {
+    LaunchView {
+        repositories: vec![hostile()],
+        repository: Some(hostile()),
+        branches: vec![hostile()],
+        ready_tasks: vec![TaskRef {
+            id: "task-00000001".parse().unwrap(),
+            title: hostile(),
+        }],
+        default_max_reviews: 3,
+        default_require_review: true,
+        form: LaunchForm {
+            prompt: Some(hostile()),
+            branch: Some(hostile()),
+            ..LaunchForm::default()
+        },
+        problem: Some(problem_sample()),
+    }
+}
+
+fn terminal_view() -> TerminalView {
+    TerminalView {
+        id: "work-42-a1".to_owned(),
+        rows: crate::screen::rows_html(&format!("{HOSTILE}\n\u{1b}[31m{HOSTILE}")),
+        scrolled: 1,
+        columns: 80,
+        height: 1,
+        cursor: Cursor {
+            x: 0,
+            y: 0,
+            visible: true,
+        },
+        title: hostile(),
+        alive: true,
+        control: control(),
+    }
+}
+
 /// Every page, with hostile text wherever text can be.
 fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
     let tasks_view = TasksView {
@@ -278,56 +331,12 @@ fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
         problem: Some(problem_sample()),
         version: 7,
     };
-    let pull_view = PullView {
+    let one = PullView {
         card: pull_card(),
         diff: diff_view(),
         can_change: true,
         methods: vec![MergeMethod::Merge, MergeMethod::Squash],
         version: 7,
-    };
-    let events_view = EventsView {
-        events: vec![EventView {
-            instance: None,
-            entry: entry(),
-        }],
-        filter: EventFilter {
-            name: Some(hostile()),
-            ..EventFilter::default()
-        },
-        next_before: Some(4),
-        version: 7,
-    };
-    let launch_view = LaunchView {
-        repositories: vec![hostile()],
-        repository: Some(hostile()),
-        branches: vec![hostile()],
-        ready_tasks: vec![TaskRef {
-            id: "task-00000001".parse().unwrap(),
-            title: hostile(),
-        }],
-        default_max_reviews: 3,
-        default_require_review: true,
-        form: LaunchForm {
-            prompt: Some(hostile()),
-            branch: Some(hostile()),
-            ..LaunchForm::default()
-        },
-        problem: Some(problem_sample()),
-    };
-    let terminal_view = TerminalView {
-        id: "work-42-a1".to_owned(),
-        rows: crate::screen::rows_html(&format!("{HOSTILE}\n\u{1b}[31m{HOSTILE}")),
-        scrolled: 1,
-        columns: 80,
-        height: 1,
-        cursor: Cursor {
-            x: 0,
-            y: 0,
-            visible: true,
-        },
-        title: hostile(),
-        alive: true,
-        control: control(),
     };
     let list = AnalysisList {
         reports: vec![analysis_view("codebase").summary],
@@ -340,10 +349,10 @@ fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
         ("board", board(&board_view(), frame).into_string()),
         ("agent", agent(&agent_view(), frame).into_string()),
         ("agent_diff", agent_diff(&diff, frame).into_string()),
-        ("terminal", terminal(&terminal_view, frame).into_string()),
+        ("terminal", terminal(&terminal_view(), frame).into_string()),
         ("tasks", tasks(&tasks_view, frame).into_string()),
         ("pulls", pulls(&pulls_view, frame).into_string()),
-        ("pull", pull(&pull_view, frame).into_string()),
+        ("pull", pull(&one, frame).into_string()),
         ("analyses", analyses(&list, frame).into_string()),
         (
             "codebase",
@@ -357,8 +366,8 @@ fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
             "issues",
             analysis(&analysis_view("issues"), frame).into_string(),
         ),
-        ("events", events(&events_view, frame).into_string()),
-        ("launch", launch(&launch_view, frame).into_string()),
+        ("events", events(&events_view(), frame).into_string()),
+        ("launch", launch(&launch_view(), frame).into_string()),
         ("problem", problem(&problem_sample(), frame).into_string()),
         ("locked", locked().into_string()),
     ]

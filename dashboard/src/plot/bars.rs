@@ -34,15 +34,14 @@ pub fn stacked_bar(shares: &[Share], unit: &str, label: &str) -> Markup {
             amount: rest.iter().map(|share| share.amount).sum(),
         });
     }
-    let mut x = 0.0;
+    let widths = parts.iter().map(|part| part.amount / total * WIDTH);
+    let begins = beginnings(widths.clone());
     html! {
         svg.bar role="img" aria-label=(label) viewBox="0 0 1000 22" preserveAspectRatio="none" {
-            @for (index, part) in parts.iter().enumerate() {
-                @let width = part.amount / total * WIDTH;
+            @for (index, ((part, width), x)) in parts.iter().zip(widths).zip(begins).enumerate() {
                 rect .{ "c" (index) } x=(format!("{x:.1}")) y="0" width=(format!("{:.1}", (width - 2.0).max(1.0))) height="22" {
                     title { (part.name) ": " (grouped(part.amount)) " " (unit) }
                 }
-                @let _ = { x += width };
             }
         }
         ul.legend {
@@ -58,6 +57,15 @@ pub fn stacked_bar(shares: &[Share], unit: &str, label: &str) -> Markup {
     }
 }
 
+/// Where each begins if all stand in a row.
+fn beginnings(widths: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
+    widths.scan(0.0, |end, width| {
+        let begin = *end;
+        *end += width;
+        Some(begin)
+    })
+}
+
 /// Draws how many there are of each kind, as columns side by side.
 pub fn columns(shares: &[Share], label: &str) -> Markup {
     let most = shares.iter().map(|share| share.amount).fold(0.0, f64::max);
@@ -65,17 +73,17 @@ pub fn columns(shares: &[Share], label: &str) -> Markup {
         return html! {};
     }
     let slot = 92.0;
-    let mut x = 0.0;
-    let width = shares.iter().map(|_| slot).sum::<f64>();
+    let slots = shares.iter().map(|_| slot);
+    let width: f64 = slots.clone().sum();
+    let begins = beginnings(slots);
     html! {
         svg.columns role="img" aria-label=(label) viewBox={ "0 0 " (width) " 168" } {
-            @for share in shares {
+            @for (share, x) in shares.iter().zip(begins) {
                 // The root shows few beside many.
                 @let height = (share.amount / most).sqrt() * 110.0;
                 rect.c0 x=(format!("{:.1}", x + 10.0)) y=(format!("{:.1}", 134.0 - height)) width=(slot - 20.0) height=(format!("{height:.1}")) rx="3" {}
                 text.plot-value x=(x + slot / 2.0) y=(format!("{:.1}", 126.0 - height)) { (grouped(share.amount)) }
                 text.plot-label x=(x + slot / 2.0) y="156" { (share.name) }
-                @let _ = { x += slot };
             }
         }
     }

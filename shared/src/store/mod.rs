@@ -18,6 +18,7 @@ mod reviews;
 mod row;
 mod schema;
 mod tasks;
+mod tdd_runs;
 mod totals;
 mod webhooks;
 
@@ -36,6 +37,7 @@ pub use overview::{EventQuery, LastEvent, Overview};
 pub use pane_control::PaneControl;
 pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
+pub use tdd_runs::{NewTddRun, NextTurn};
 pub use totals::{EventTotal, EventTotals};
 
 /// The time now, as stored.

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::*;
 use crate::model::{
     EventSource, InstanceKind, LaunchStep, MessageKind, MessageState, Origin, Priority, Status,
-    StatusEvent, TakenBy, TaskStatus, Verdict,
+    StatusEvent, TakenBy, TaskStatus, TddRole, TddStatus, TddStep, Verdict,
 };
 
 pub(super) fn open_in(folder: &Path) -> Store {
@@ -89,6 +89,9 @@ fn every_check_equals_its_enum() {
     same!(MessageState, "messages", "state");
     same!(TakenBy, "messages", "taken_by");
     same!(EventSource, "mcp_events", "source");
+    same!(TddStatus, "tdd_runs", "status");
+    same!(TddStep, "tdd_runs", "step");
+    same!(TddRole, "tdd_responses", "role");
 }
 
 #[test]
