@@ -18,6 +18,7 @@ use crate::commands::init::InitArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::logs::LogsArgs;
 use crate::commands::man::ManArgs;
+use crate::commands::phase::PhaseArgs;
 use crate::commands::plan::PlanArgs;
 use crate::commands::pr::PrArgs;
 use crate::commands::resume::ResumeArgs;
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     Clean(CleanArgs),
     Tasks(TasksArgs),
+    Phase(PhaseArgs),
     Pr(PrArgs),
     Sync(SyncArgs),
     Events(EventsArgs),

@@ -63,6 +63,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::Init(_)
         | Command::List(_)
         | Command::Logs(_)
+        | Command::Phase(_)
         | Command::Plan(_)
         | Command::Pr(_)
         | Command::Resume(_)
@@ -96,6 +97,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Init(args) => commands::init::init(&args, output).await,
         Command::List(args) => commands::list::list(&args, output).await,
         Command::Logs(args) => commands::logs::logs(&args, output).await,
+        Command::Phase(args) => commands::phase::phase(&args, output).await,
         Command::Plan(args) => commands::plan::plan(args, output).await,
         Command::Pr(args) => commands::pr::pr(&args, output).await,
         Command::Resume(args) => commands::resume::resume(&args, output).await,

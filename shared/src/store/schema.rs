@@ -11,6 +11,7 @@ pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/dashboard.sql"),
     include_str!("migrations/tdd_runs.sql"),
+    include_str!("migrations/tdd_phases.sql"),
 ];
 
 /// The version that `SCHEMA` has.

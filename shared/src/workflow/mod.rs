@@ -19,6 +19,7 @@ mod launch;
 mod local_forge;
 mod open_work;
 mod order;
+pub mod phase;
 mod plan;
 mod publish;
 mod publish_moves;
