@@ -34,7 +34,7 @@ pub fn pulls(view: &PullsView, frame: &Frame) -> Markup {
         @if view.pulls.is_empty() {
             p.nothing { "There is none. Agents open them with " code { "create_pr" } " once their work is reviewed." }
         } @else {
-            section.panel aria-label="List of pull requests" {
+            section.panel #list aria-label="List of pull requests" {
                 table.list {
                     thead { tr { th { "Pull request" } th { "State" } th { "Branch" } th { "Agent" } th { "Changed" } } }
                     tbody { @for card in &view.pulls { (row(card)) } }

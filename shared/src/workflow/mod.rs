@@ -40,7 +40,7 @@ mod wording;
 pub use adopt::adopt;
 pub use analyses::{StoredAnalysis, analyses, analysis};
 pub use board::{
-    Activity, BoardRow, Rounds, attach_argv, board, board_row, look, recent_board, screen,
+    Activity, BoardRow, Rounds, attach_argv, board, board_row, look, pulse, recent_board, screen,
 };
 pub use changes::{WorkDiff, work_diff};
 pub use clean::{Cleaned, clean};

@@ -46,7 +46,7 @@ fn try_all(dashboard: &Dashboard, cases: &[Case]) {
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
             ("x-frame-options", "DENY"),
-            ("referrer-policy", "no-referrer"),
+            ("referrer-policy", "same-origin"),
         ] {
             assert_eq!(answer.header(name), Some(value), "{}", case.what);
         }
