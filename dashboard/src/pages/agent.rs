@@ -106,7 +106,8 @@ fn need(card: &Card) -> Markup {
 fn actions(view: &AgentView, frame: &Frame) -> Markup {
     let address = |verb: &str| format!("/api/instances/{}/{verb}", view.card.id);
     let (review, stop, resume) = (address("review"), address("stop"), address("resume"));
-    let button = |address, label, icon| Button {
+    let button = |id, address, label, icon| Button {
+        id,
         address,
         label,
         icon,
@@ -116,16 +117,16 @@ fn actions(view: &AgentView, frame: &Frame) -> Markup {
     };
     html! {
         div #actions .actions {
-            (button(&review, "Request review", "review").shown(frame, view.action(ActionKey::Review)))
+            (button("action-review", &review, "Request review", "review").shown(frame, view.action(ActionKey::Review)))
             (publish(view, frame))
-            (button(&resume, "Resume", "resume").shown(frame, view.action(ActionKey::Resume).filter(|action| action.allowed)))
+            (button("action-resume", &resume, "Resume", "resume").shown(frame, view.action(ActionKey::Resume).filter(|action| action.allowed)))
             (Button {
                 class: "danger",
                 confirm: Some("Stop this agent? Its session ends; work that is not saved elsewhere is kept."),
-                ..button(&stop, "Stop", "stop")
+                ..button("action-stop", &stop, "Stop", "stop")
             }.shown(frame, view.action(ActionKey::Stop)))
             @if let Some(command) = &view.attach_command {
-                div.attach {
+                div.attach #attach-command {
                     code #attach { (command) }
                     button.quiet.script-only type="button" data-copy="attach" title="Copy the command that attaches a terminal" hidden { (icon("copy")) span.sr { "Copy" } }
                 }
@@ -144,7 +145,7 @@ fn publish(view: &AgentView, frame: &Frame) -> Markup {
             .as_deref()
             .unwrap_or("this dashboard is read-only");
         return html! {
-            button.btn type="button" disabled title=(why) { (icon("pull")) "Open pull request" }
+            button.btn #publish type="button" disabled title=(why) { (icon("pull")) "Open pull request" }
         };
     }
     let title = view
