@@ -10,7 +10,7 @@
 -- A change here needs a migration in shared/src/store/migrations/ and a higher user_version; a test
 -- proves that an old database migrates to exactly this.
 
-PRAGMA user_version = 2;
+PRAGMA user_version = 4;
 
 -- Planned work, made by create_task. `number` counts up within one repository.
 CREATE TABLE tasks (
@@ -236,3 +236,85 @@ CREATE TABLE webhook_deliveries (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX webhook_deliveries_by_time ON webhook_deliveries (received_at);
+
+-- A task from a specification file to a pull request (`claude-codex tdd`). Written before each step is
+-- taken, so that a run whose process dies goes on where it was.
+CREATE TABLE tdd_runs (
+    -- Sorts by time, and is also the id of the run's coder in `instances`, which may not stand yet.
+    id             TEXT PRIMARY KEY,
+    repository     TEXT NOT NULL,
+    spec_path      TEXT NOT NULL,
+    original_spec  TEXT NOT NULL,
+    iteration      INTEGER NOT NULL CHECK (iteration > 0),
+    max_iterations INTEGER NOT NULL CHECK (max_iterations > 0),
+    branch_name    TEXT NOT NULL,
+    base_branch    TEXT NOT NULL,
+    worktree_path  TEXT NOT NULL,
+    status         TEXT NOT NULL CHECK (status IN ('running', 'completed', 'failed')),
+    step           TEXT NOT NULL CHECK (step IN ('coding', 'reviewing')),
+    -- The coder's turn that is under way or ended last, counted through all rounds.
+    turn           INTEGER NOT NULL CHECK (turn > 0),
+    -- What the coder is told in that turn.
+    prompt         TEXT NOT NULL,
+    -- 0: worktrees and sessions stay as they are at the end.
+    cleanup        INTEGER NOT NULL CHECK (cleanup IN (0, 1)),
+    pr_url         TEXT,
+    -- Why it failed, for the person.
+    error          TEXT,
+    -- The process that drives the run, and when that began: no second one may.
+    owner_pid      INTEGER,
+    owner_started  TEXT,
+    created_at     TEXT NOT NULL,
+    updated_at     TEXT NOT NULL
+) STRICT;
+
+-- What coder and reviewers said at the end of their turns.
+CREATE TABLE tdd_responses (
+    id         INTEGER PRIMARY KEY,
+    run_id     TEXT NOT NULL REFERENCES tdd_runs (id) ON DELETE CASCADE,
+    role       TEXT NOT NULL CHECK (role IN ('coder', 'reviewer')),
+    iteration  INTEGER NOT NULL CHECK (iteration > 0),
+    body       TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX tdd_responses_by_run ON tdd_responses (run_id, id);
+
+-- The TDD phase of a Claude Code session in a worktree. Two sessions or worktrees never share one.
+CREATE TABLE tdd_phases (
+    worktree        TEXT NOT NULL,
+    claude_session  TEXT NOT NULL,
+    -- The common git directory: the session is guarded in the repository's other worktrees as well.
+    repository      TEXT NOT NULL,
+    phase           TEXT NOT NULL CHECK (phase IN ('requirements', 'interfaces', 'tests', 'implementation', 'done')),
+    -- When a person confirmed this phase.
+    confirmed_at    TEXT,
+    -- Whether the agent was told already that it has to ask for that.
+    asked           INTEGER NOT NULL DEFAULT 0 CHECK (asked IN (0, 1)),
+    -- The folder below `phases` of the state folder with the files as they were when the phase began.
+    snapshot        TEXT NOT NULL,
+    -- JSON array of {path, kind, how}: changes that this phase does not allow and that still stand.
+    violations      TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(violations)),
+    -- JSON array of the projects' folders in which files were edited.
+    projects        TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(projects)),
+    -- How often in a row the end of a turn was refused.
+    blocks          INTEGER NOT NULL DEFAULT 0,
+    -- Since when the agent's shell command runs that has not been reported as done.
+    command_since   TEXT,
+    -- When its last turn ended: what is heard right after it was typed before, by whomever.
+    turn_ended_at   TEXT,
+    -- The hook that is compiling or testing right now; the next one ends it.
+    checker_pid     INTEGER,
+    checker_started TEXT,
+    -- When the session was cleared: the one that follows takes the phase over.
+    released_at     TEXT,
+    -- When the session ended; taken up again, it is in its phase as before.
+    ended_at        TEXT,
+    started_at      TEXT NOT NULL,
+    phase_since     TEXT NOT NULL,
+    updated_at      TEXT NOT NULL,
+    PRIMARY KEY (worktree, claude_session)
+) STRICT, WITHOUT ROWID;
+
+-- Every hook asks by session.
+CREATE INDEX tdd_phases_by_session ON tdd_phases (claude_session);

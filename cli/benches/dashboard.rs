@@ -181,17 +181,13 @@ fn many() {
     std::thread::sleep(WATCHED);
     row(
         "one page open, nothing happens",
-        share(processor(&dashboard) - before),
+        share(before, processor(&dashboard)),
         "",
     );
     drop(changes);
     let before = processor(&dashboard);
     std::thread::sleep(WATCHED);
-    row(
-        "nobody connected",
-        share(processor(&dashboard) - before),
-        "",
-    );
+    row("nobody connected", share(before, processor(&dashboard)), "");
 }
 
 /// One terminal, looked at while it prints and while it does not.
@@ -226,7 +222,7 @@ fn terminal() {
         let goal = if viewers == 1 { "none" } else { "" };
         row(
             &format!("a quiet terminal, {viewers} looking"),
-            share(processor(&dashboard) - before),
+            share(before, processor(&dashboard)),
             goal,
         );
         std::fs::write(&busy, "").unwrap();
@@ -236,7 +232,7 @@ fn terminal() {
         let goal = if viewers == 1 { "under 3 %" } else { "" };
         row(
             &format!("a busy terminal, {viewers} looking"),
-            share(processor(&dashboard) - before),
+            share(before, processor(&dashboard)),
             goal,
         );
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -263,7 +259,8 @@ fn processor(dashboard: &Dashboard) -> Duration {
     Duration::from_millis(fields.iter().sum::<u64>() * 10)
 }
 
-fn share(used: Duration) -> String {
+fn share(before: Duration, after: Duration) -> String {
+    let used = after.saturating_sub(before);
     format!(
         "{:.2} %",
         used.as_secs_f64() / WATCHED.as_secs_f64() * 100.0

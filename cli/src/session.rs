@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::Value;
 use shared::config::Environment;
 use shared::error::Error;
-use shared::model::{EventSource, InstanceId};
+use shared::model::{EventSource, InstanceId, StatusChange};
 use shared::store::NewEvent;
 use shared::workflow::{self, Context, Run};
 
@@ -13,14 +13,29 @@ use crate::output::{NAME, Output, WARNING};
 
 /// Opens the surroundings and brings the database in line with what is really there.
 pub(crate) async fn open(output: Output) -> Result<Context, Error> {
-    let context = Context::open(Environment::of_process(), &[]).await?;
+    open_in(Environment::of_process(), output).await
+}
+
+/// The same in other surroundings than those of the process.
+pub(crate) async fn open_in(environment: Environment, output: Output) -> Result<Context, Error> {
+    let context = Context::open(environment, &[]).await?;
     reconcile(&context, output).await;
     Ok(context)
 }
 
-/// Brings the database in line. Where that fails the command goes on: it may be the very one that helps.
+/// Opens the surroundings only: for those that look with `workflow::look_around`.
+pub(crate) async fn open_as_it_is() -> Result<Context, Error> {
+    Context::open(Environment::of_process(), &[]).await
+}
+
+/// Brings the database in line.
 pub(crate) async fn reconcile(context: &Context, output: Output) {
-    match workflow::reconcile(context).await {
+    tell(workflow::reconcile(context).await, output);
+}
+
+/// Tells what was put in order. Where that failed the command goes on: it may be the very one that helps.
+pub(crate) fn tell(reconciled: Result<Vec<StatusChange>, Error>, output: Output) {
+    match reconciled {
         Ok(changes) => {
             for change in changes {
                 let from = change

@@ -78,6 +78,8 @@ fn many_files(tree: &Path, count: usize) -> PathBuf {
 
 /// Measures everything on one tree.
 fn compare(tree: &Path) {
+    // To git every file of a fresh checkout may have changed, until it has looked once, as it has wherever people work.
+    git(tree, &["update-index", "-q", "--refresh"]);
     let files = ignore::WalkBuilder::new(tree)
         .hidden(false)
         .build()

@@ -13,6 +13,7 @@ use crate::agent::AgentError;
 use crate::config::ConfigError;
 use crate::model::closed_enum::closed_enum;
 use crate::model::{IllegalTransition, InvalidId, PullState, Status};
+use crate::profile::ProfileError;
 use crate::store::StoreError;
 use crate::tmux::TmuxError;
 
@@ -89,6 +90,7 @@ closed_enum!(
         ServerMissing = "SERVER_MISSING",
         TaskNotFound = "TASK_NOT_FOUND",
         TaskNotReady = "TASK_NOT_READY",
+        TddRunNotFound = "TDD_RUN_NOT_FOUND",
         TmuxFailed = "TMUX_FAILED",
         TmuxMissing = "TMUX_MISSING",
         TmuxSessionNotFound = "TMUX_SESSION_NOT_FOUND",
@@ -178,6 +180,8 @@ impl From<StoreError> for Error {
             StoreError::Illegal(illegal) => illegal.into(),
             StoreError::InstanceNotFound { .. } => Self::new(Code::InstanceNotFound, message)
                 .hint("`claude-codex list --all` shows every instance."),
+            StoreError::TddRunNotFound { .. } => Self::new(Code::TddRunNotFound, message)
+                .hint("`claude-codex tdd list` shows every run."),
             StoreError::TaskNotFound { .. } => Self::new(Code::TaskNotFound, message).hint(
                 "Read the resource codex://tasks, or run `claude-codex tasks`, for the tasks that exist.",
             ),
@@ -201,6 +205,13 @@ impl From<StoreError> for Error {
             StoreError::PullRequestOpen { .. } => Self::new(Code::PullRequestExists, message)
                 .hint("Close that one first; a branch has one open pull request."),
         }
+    }
+}
+
+impl From<ProfileError> for Error {
+    fn from(error: ProfileError) -> Self {
+        Self::new(Code::ConfigInvalid, error.to_string())
+            .hint("Correct the file, or remove it; docs/tdd-phases.md says what it may hold.")
     }
 }
 

@@ -5,7 +5,7 @@
 //!                 │
 //!             workflow                             the verbs
 //!                 │
-//!     store  git  tmux  agent  forge               primitives: one thing each, never each other
+//!     store  git  tmux  agent  forge  profile      primitives: one thing each, never each other
 //!                 │
 //!     model  config  error  process                vocabulary
 //! ```
@@ -20,6 +20,7 @@ pub mod git;
 pub mod mcp;
 pub mod model;
 pub mod process;
+pub mod profile;
 pub mod store;
 pub mod tmux;
 pub mod workflow;

@@ -18,6 +18,7 @@ use shared::model::{EventSource, InstanceId};
 use shared::store::{NewEvent, Store, StoreError, Writer};
 use shared::workflow::take_at_end_of_turn;
 
+use super::tdd_hook::tdd_hook;
 use crate::text::harmless;
 use crate::time;
 
@@ -31,17 +32,23 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct HookArgs {
     /// `SessionStart`, `UserPromptSubmit`, `Stop` and so on; standard input has the particulars
     event: String,
+    /// Only what the TDD phases have to say
+    #[arg(long)]
+    tdd: bool,
 }
 
 pub(crate) fn hook() -> ExitCode {
     let environment = Environment::of_process();
+    if std::env::args_os().any(|word| word == "--tdd") {
+        return tdd_hook(&environment);
+    }
     let id = environment.instance_id().ok().flatten();
     // A person trying it out has nothing to tell.
     if !io::stdin().is_terminal()
         && let Err(problem) = answer_in_time(&environment, id.as_ref())
         && let Some(id) = id
     {
-        log(&environment, &id, &problem);
+        log(&environment, id.as_str(), &problem);
     }
     ExitCode::SUCCESS
 }
@@ -130,6 +137,8 @@ fn take_in(
         Event::UserPromptSubmit { .. }
         | Event::PreToolUse(_)
         | Event::PostToolUse { .. }
+        | Event::PostToolUseFailure(_)
+        | Event::ConfigChange { .. }
         | Event::PermissionRequest(_)
         | Event::Notification { .. }
         | Event::Stop { .. }
@@ -181,8 +190,8 @@ fn reason_word(reason: EndReason) -> &'static str {
     }
 }
 
-/// Leaves a line in the agent's log, if that can be written.
-fn log(environment: &Environment, id: &InstanceId, problem: &str) {
+/// Leaves a line in a log, if that can be written.
+pub(super) fn log(environment: &Environment, name: &str, problem: &str) {
     let Ok(folder) = environment.state_dir().map(|folder| folder.join("logs")) else {
         return;
     };
@@ -195,7 +204,7 @@ fn log(environment: &Environment, id: &InstanceId, problem: &str) {
             .create(true)
             .append(true)
             .mode(0o600)
-            .open(folder.join(format!("{id}.log")))
+            .open(folder.join(format!("{name}.log")))
     });
     if let Ok(mut file) = file {
         let _ = writeln!(file, "{}  WARN hook: {}", time::now(), harmless(problem));

@@ -10,6 +10,7 @@ use shared::error::{Code, Error};
 use shared::git::Repository;
 use shared::model::InstanceKind;
 
+use super::init_tdd::init_tdd;
 use super::mcp_json::{self, Entry};
 use crate::failure::Failure;
 use crate::file::write_whole;
@@ -21,6 +22,8 @@ const EXAMPLES: &str = "\
 Examples:
   claude-codex init --dry-run         say what would be written
   claude-codex init                   .mcp.json for Claude Code, .codex/config.toml for you
+  claude-codex init --tdd             hooks and command of the TDD phases, in .claude/
+  claude-codex init --tdd --remove    take them out again
 
 What is already in these files stays. Agents that `claude-codex code` launches need neither.";
 
@@ -34,21 +37,28 @@ pub(crate) struct InitArgs {
     /// Only say what would be written
     #[arg(long)]
     dry_run: bool,
+    /// Install the TDD phases in Claude Code's settings of this worktree, and nothing else
+    #[arg(long)]
+    tdd: bool,
+    /// Take out what `--tdd` installed
+    #[arg(long, requires = "tdd")]
+    remove: bool,
 }
 
 /// What became of one file.
 #[derive(Debug, Serialize)]
-struct Outcome {
-    path: String,
-    action: Action,
-    what: String,
+pub(super) struct Outcome {
+    pub(super) path: String,
+    pub(super) action: Action,
+    pub(super) what: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Action {
+pub(super) enum Action {
     Created,
     Updated,
+    Removed,
     Unchanged,
 }
 
@@ -67,11 +77,15 @@ pub(crate) async fn init(args: &InitArgs, output: Output) -> Result<(), Failure>
         .hint("Run it in a repository with a main worktree.")
         .into());
     }
-    let entries = entries(&environment)?;
-    let outcomes = [
-        register(&root.join(".mcp.json"), &entries, args.dry_run)?,
-        add_config(&root.join(REPOSITORY_FILE), args.dry_run)?,
-    ];
+    let outcomes = if args.tdd {
+        init_tdd(&environment, &repository, args.remove, args.dry_run)?
+    } else {
+        let entries = entries(&environment)?;
+        [
+            register(&root.join(".mcp.json"), &entries, args.dry_run)?,
+            add_config(&root.join(REPOSITORY_FILE), args.dry_run)?,
+        ]
+    };
     if output.is_json() {
         return output.document(&outcomes);
     }
@@ -87,6 +101,8 @@ fn described(outcome: &Outcome, dry_run: bool) -> String {
         (Action::Created, true) => ("would create", GOOD),
         (Action::Updated, false) => ("updated", GOOD),
         (Action::Updated, true) => ("would update", GOOD),
+        (Action::Removed, false) => ("removed", GOOD),
+        (Action::Removed, true) => ("would remove", GOOD),
         (Action::Unchanged, _) => ("unchanged", DIM),
     };
     let path = harmless(&outcome.path);
@@ -154,7 +170,7 @@ fn add_config(path: &Path, dry_run: bool) -> Result<Outcome, Error> {
     })
 }
 
-fn read(path: &Path) -> Result<Option<String>, Error> {
+pub(super) fn read(path: &Path) -> Result<Option<String>, Error> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

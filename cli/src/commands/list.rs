@@ -55,11 +55,14 @@ pub(crate) async fn list(args: &ListArgs, output: Output) -> Result<(), Failure>
         .hint("Leave it out, or follow `claude-codex events --follow --json`.")
         .into());
     }
-    let context = session::open(output).await?;
     if args.watch {
+        let context = session::open(output).await?;
         return super::watch::watch(&context, args.all, output).await;
     }
-    let rows = workflow::board(&context, args.all).await?;
+    let context = session::open_as_it_is().await?;
+    let look = workflow::look_around(&context, args.all).await?;
+    session::tell(look.reconciled, output);
+    let rows = look.rows;
     if output.is_json() {
         return output.document(&rows);
     }

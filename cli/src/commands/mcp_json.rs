@@ -57,7 +57,7 @@ pub(super) fn with_entries(
     printed(&after, &indentation(present.unwrap_or_default())).map(Some)
 }
 
-fn unusable(path: &Path, problem: &str) -> Error {
+pub(super) fn unusable(path: &Path, problem: &str) -> Error {
     Error::new(
         Code::ConfigInvalid,
         format!("{} {problem} and was left as it is", path.display()),
@@ -66,7 +66,7 @@ fn unusable(path: &Path, problem: &str) -> Error {
 }
 
 /// Returns what the file indents with, by its first indented line.
-fn indentation(text: &str) -> String {
+pub(super) fn indentation(text: &str) -> String {
     let indented = text
         .lines()
         .find(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());
@@ -79,7 +79,7 @@ fn indentation(text: &str) -> String {
     }
 }
 
-fn printed(value: &Value, indent: &str) -> Result<String, Error> {
+pub(super) fn printed(value: &Value, indent: &str) -> Result<String, Error> {
     let mut bytes = Vec::new();
     let formatter = PrettyFormatter::with_indent(indent.as_bytes());
     value

@@ -34,11 +34,15 @@ class Server:
         self.child.stdin.flush()
 
     def listen(self):
+        waiting = self.waiting
         for line in self.child.stdout:
             answer = json.loads(line)
-            if answer.get("id") in self.waiting and "method" not in answer:
-                self.waiting[answer["id"]][1].append(answer)
-                self.waiting[answer["id"]][0].set()
+            if answer.get("id") in waiting and "method" not in answer:
+                waiting[answer["id"]][1].append(answer)
+                waiting[answer["id"]][0].set()
+        # Nothing more will come from a server that has ended.
+        for event, _ in list(waiting.values()):
+            event.set()
 
     def begin(self, method, params):
         self.next += 1

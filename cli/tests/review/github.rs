@@ -1,5 +1,8 @@
 //! The loop with GitHub: pushed by git, opened through the API, followed by sync.
 
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
 use scripted_github::{Fault, Trouble};
 use serde_json::json;
 use shared::model::{Status, Verdict};
@@ -112,6 +115,51 @@ fn what_died_between_push_and_api_is_found_again() {
     assert_eq!(answer["result"]["prNumber"], 1, "{answer}");
     assert_eq!(hub.server.state().pulls.len(), 1);
     assert_eq!(place.status(&coder), Status::PrCreated);
+}
+
+/// Tells whether a git that pushes from this folder is alive.
+fn pushes(folder: &Path) -> bool {
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.any(|process| {
+        let is_there =
+            std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == folder);
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        is_there && line.contains("git") && (line.contains("push") || line.contains("remote-http"))
+    })
+}
+
+#[test]
+fn a_server_ended_in_the_middle_of_a_push_leaves_no_git_and_no_trace() {
+    let mut place = Place::new("idle", "idle");
+    let hub = Hub::new(&mut place);
+    let coder = committed(&place);
+    let worktree = place.instance(&coder).worktree_path;
+    let sign = place.path("pushing");
+    hub.bare().hold_pushes(&sign).unwrap();
+    let arguments = json!({ "title": "Title", "description": "What and why." });
+    place.tell(
+        &coder,
+        &json!({ "call": "create_pr", "arguments": arguments }),
+    );
+    place.until("the push", || sign.exists());
+    assert_eq!(place.status(&coder), Status::CreatingPr);
+    assert!(pushes(&worktree), "or this test sees nothing");
+
+    let server = place.instance(&coder).server.unwrap().pid;
+    let server = Pid::from_raw(i32::try_from(server).unwrap()).unwrap();
+    kill_process(server, Signal::TERM).unwrap();
+    place.until("the call's end", || !place.log(&coder, "tool").is_empty());
+    place.until("the push's end", || !pushes(&worktree));
+    assert_eq!(place.status(&coder), Status::Running);
+    assert_eq!(place.instance(&coder).pr_number, None);
+    assert!(hub.server.state().pulls.is_empty());
+
+    hub.bare().accept_pushes().unwrap();
+    place.restart_server(&coder);
+    let answer = place.create_pr(&coder, "Title");
+    assert_eq!(answer["result"]["prNumber"], 1, "{answer}");
+    assert_eq!(hub.server.state().pulls.len(), 1);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use shared::model::{MessageState, Status};
 
 use crate::support::{Place, text};
 
-fn corpus() -> Vec<String> {
+pub(crate) fn corpus() -> Vec<String> {
     let long_line = "long ".repeat(2_000);
     let mut texts: Vec<String> = [
         "!touch PWNED",
@@ -75,7 +75,7 @@ fn corpus() -> Vec<String> {
 }
 
 /// What a reader sees: without controls, overrides of direction, and white space.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control() && !c.is_whitespace())
         .filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}'))

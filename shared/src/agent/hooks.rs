@@ -13,22 +13,26 @@ pub enum HookName {
     UserPromptSubmit,
     PreToolUse,
     PostToolUse,
+    PostToolUseFailure,
     PermissionRequest,
     Notification,
     Stop,
     SessionEnd,
+    ConfigChange,
 }
 
 impl HookName {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::SessionStart,
         Self::UserPromptSubmit,
         Self::PreToolUse,
         Self::PostToolUse,
+        Self::PostToolUseFailure,
         Self::PermissionRequest,
         Self::Notification,
         Self::Stop,
         Self::SessionEnd,
+        Self::ConfigChange,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -37,10 +41,12 @@ impl HookName {
             Self::UserPromptSubmit => "UserPromptSubmit",
             Self::PreToolUse => "PreToolUse",
             Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
             Self::PermissionRequest => "PermissionRequest",
             Self::Notification => "Notification",
             Self::Stop => "Stop",
             Self::SessionEnd => "SessionEnd",
+            Self::ConfigChange => "ConfigChange",
         }
     }
 
@@ -83,6 +89,8 @@ pub enum Event {
         #[serde(default)]
         tool_response: Value,
     },
+    /// The tool ran and failed: a command that ended with another status than 0.
+    PostToolUseFailure(ToolCall),
     PermissionRequest(ToolCall),
     Notification {
         #[serde(default)]
@@ -99,6 +107,10 @@ pub enum Event {
     SessionEnd {
         #[serde(default)]
         reason: EndReason,
+    },
+    /// A settings file was changed and would now be read again (seen in 2.1.325).
+    ConfigChange {
+        file_path: Option<String>,
     },
     #[serde(other)]
     Unknown,
@@ -154,6 +166,10 @@ pub enum Answer {
     KeepWorking { reason: String },
     /// At `SessionStart`, `UserPromptSubmit` or `PostToolUse`: tell the model something more.
     AddContext { event: HookName, context: String },
+    /// At `UserPromptSubmit`: take the prompt away from the model; the person reads the reason.
+    RefusePrompt { reason: String },
+    /// At `ConfigChange`: go on with the settings as they were.
+    RefuseChange { reason: String },
     /// At `PreToolUse`: refuse the call, even if permissions allow it.
     DenyTool { reason: String },
     /// At `PermissionRequest`: answer the dialog with no.
@@ -163,6 +179,16 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Returns the JSON to print, with a line that Claude Code shows to the person.
+    pub fn to_json_telling(&self, person: Option<&str>) -> Option<Value> {
+        let Some(person) = person else {
+            return self.to_json();
+        };
+        let mut answer = self.to_json().unwrap_or_else(|| json!({}));
+        answer["systemMessage"] = person.into();
+        Some(answer)
+    }
+
     /// Returns the JSON to print; `None` means to print nothing.
     pub fn to_json(&self) -> Option<Value> {
         let specific = |event: HookName, mut fields: Value| {
@@ -171,7 +197,9 @@ impl Answer {
         };
         match self {
             Self::Nothing => None,
-            Self::KeepWorking { reason } => Some(json!({"decision": "block", "reason": reason})),
+            Self::KeepWorking { reason }
+            | Self::RefusePrompt { reason }
+            | Self::RefuseChange { reason } => Some(json!({"decision": "block", "reason": reason})),
             Self::AddContext { event, context } => {
                 Some(specific(*event, json!({ "additionalContext": context })))
             }

@@ -149,6 +149,11 @@ impl Environment {
         self.get("TMUX_PANE")
     }
 
+    /// Returns the tmux server this process runs in: its socket, process and session.
+    pub fn tmux_server(&self) -> Option<&str> {
+        self.get("TMUX")
+    }
+
     pub fn log_filter(&self) -> Option<&str> {
         self.get("CODEX_LOG")
     }

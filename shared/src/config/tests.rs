@@ -159,20 +159,34 @@ fn file() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the files and variables say, the outcome is a whole configuration or an error that can be shown.
     #[test]
     fn any_file_is_read_or_refused(text in file(), variable in "CODEX_[A-Z_]{0,30}", value: String) {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("config.toml");
-        fs::write(&path, text).unwrap();
-        let mut layers = layers::Layered::defaults();
-        let keys = layers::Layered::defaults().finish().unwrap().1.len();
-        let added = layers.add_file(&path).and_then(|()| layers.add_variable(&variable, &value));
-        match added.and_then(|()| layers.finish()) {
-            Ok((_, values)) => prop_assert_eq!(values.len(), keys),
-            Err(error) => prop_assert!(!error.to_string().is_empty()),
-        }
+        is_read_or_refused(text.as_bytes(), &variable, &value);
     }
+}
+
+/// Whatever the files and variables say, the outcome is a whole configuration or an error that can be shown.
+fn is_read_or_refused(text: &[u8], variable: &str, value: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("config.toml");
+    fs::write(&path, text).unwrap();
+    let mut layers = layers::Layered::defaults();
+    let keys = layers::Layered::defaults().finish().unwrap().1.len();
+    let added = layers
+        .add_file(&path)
+        .and_then(|()| layers.add_variable(variable, value));
+    match added.and_then(|()| layers.finish()) {
+        Ok((_, values)) => assert_eq!(values.len(), keys),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+#[test]
+fn a_changed_file_is_read_or_refused() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/config");
+    corpus_fuzz::fuzz(std::path::Path::new(corpus), |text| {
+        is_read_or_refused(text, "CODEX_FORGE", "local");
+    });
 }
 
 #[test]

@@ -84,6 +84,7 @@ impl Git {
             git: self,
             place,
             operation,
+            settings: &[],
             args: operation.split(' ').map(OsString::from).collect(),
             environment: Vec::new(),
             time: READ_TIME,
@@ -120,6 +121,7 @@ pub(super) struct Call<'a> {
     git: &'a Git,
     place: Place<'a>,
     operation: &'static str,
+    settings: &'static [&'static str],
     args: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     time: Duration,
@@ -139,6 +141,12 @@ impl<'a> Call<'a> {
     pub(super) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.args
             .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// Adds settings (`-c name=value`) that hold for this call alone.
+    pub(super) fn settings(mut self, settings: &'static [&'static str]) -> Self {
+        self.settings = settings;
         self
     }
 
@@ -277,6 +285,7 @@ impl<'a> Call<'a> {
 
     fn leading_args(&self) -> Vec<OsString> {
         let mut args = vec![OsString::from("-c"), OsString::from("core.quotePath=false")];
+        args.extend(self.settings.iter().map(OsString::from));
         if let Place::Repository(common_dir) = self.place {
             let mut argument = OsString::from("--git-dir=");
             argument.push(common_dir);

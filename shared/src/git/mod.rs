@@ -17,6 +17,7 @@ mod names;
 mod push;
 mod refs;
 mod scrub;
+mod snapshot;
 mod status;
 mod unsaved;
 mod version;
@@ -36,6 +37,7 @@ pub use names::{
 };
 pub use push::{Auth, PushOutcome, PushSpec, parse_push};
 pub use refs::Head;
+pub use snapshot::{Changed, Snapshot, worktree_around};
 pub use status::{ChangeKind, Entry, EntryKind, Status, Upstream, parse_status};
 pub use unsaved::{Operation, UnsavedWork};
 pub use version::{MINIMUM, Version, parse_version};

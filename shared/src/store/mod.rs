@@ -12,12 +12,14 @@ mod messages;
 mod open;
 mod overview;
 mod pane_control;
+mod phases;
 mod pull_requests;
 mod queue;
 mod reviews;
 mod row;
 mod schema;
 mod tasks;
+mod tdd_runs;
 mod totals;
 mod webhooks;
 
@@ -34,8 +36,10 @@ pub use instances::NewInstance;
 pub use messages::NewMessage;
 pub use overview::{EventQuery, LastEvent, Overview};
 pub use pane_control::PaneControl;
+pub use phases::{NewPhase, PhaseRow, Violation};
 pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
+pub use tdd_runs::{NewTddRun, NextTurn};
 pub use totals::{EventTotal, EventTotals};
 
 /// The time now, as stored.

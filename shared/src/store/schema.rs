@@ -8,7 +8,11 @@ use super::StoreError;
 pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
 
 /// Steps from each version to the next: entry 0 leads from version 1 to version 2. Only ever added to.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/dashboard.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/dashboard.sql"),
+    include_str!("migrations/tdd_runs.sql"),
+    include_str!("migrations/tdd_phases.sql"),
+];
 
 /// The version that `SCHEMA` has.
 pub(super) const CURRENT: i64 = 1 + MIGRATIONS.len().cast_signed() as i64;

@@ -23,10 +23,19 @@ const LONGEST_COMMAND: usize = 12 * 1024;
 /// Says which server and session we are in; kept away from children so that they talk to ours only.
 const FOREIGN: [&str; 2] = ["TMUX", "TMUX_PANE"];
 
+/// Where a tmux server listens.
+#[derive(Debug, Clone)]
+pub(super) enum Socket {
+    /// Ours (`tmux -L`), which we start.
+    Ours(SocketName),
+    /// A person's own (`tmux -S`), which runs already.
+    Person(PathBuf),
+}
+
 /// One tmux server, addressed by its socket.
 #[derive(Debug, Clone)]
 pub struct Tmux {
-    pub(super) socket: SocketName,
+    pub(super) socket: Socket,
     pub(super) config_file: PathBuf,
     pub(super) program: PathBuf,
     pub(super) base_environment: Vec<(OsString, OsString)>,
@@ -45,7 +54,7 @@ impl Tmux {
         base_environment: Vec<(OsString, OsString)>,
     ) -> Self {
         Self {
-            socket,
+            socket: Socket::Ours(socket),
             config_file,
             program,
             base_environment: base_environment
@@ -72,15 +81,18 @@ impl Tmux {
         command
     }
 
-    /// Returns the flags that every call has: UTF-8 output, our socket, our configuration.
-    pub(super) fn flags(&self) -> [OsString; 5] {
-        [
-            "-u".into(),
-            "-L".into(),
-            self.socket.as_str().into(),
-            "-f".into(),
-            self.config_file.clone().into(),
-        ]
+    /// Returns the flags that every call has: UTF-8 output, the socket, our configuration on our own server.
+    pub(super) fn flags(&self) -> Vec<OsString> {
+        match &self.socket {
+            Socket::Ours(name) => vec![
+                "-u".into(),
+                "-L".into(),
+                name.as_str().into(),
+                "-f".into(),
+                self.config_file.clone().into(),
+            ],
+            Socket::Person(path) => vec!["-u".into(), "-S".into(), path.clone().into()],
+        }
     }
 
     /// Runs a script of tmux commands in one spawn.

@@ -229,7 +229,7 @@ fn read_outcome(printed: &str) -> Result<InputOutcome, TmuxError> {
     }
 }
 
-fn check_text(text: &str) -> Result<(), TmuxError> {
+pub(super) fn check_text(text: &str) -> Result<(), TmuxError> {
     if text.is_empty() {
         return Err(TmuxError::EmptyText);
     }

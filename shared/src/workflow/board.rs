@@ -10,10 +10,11 @@ use uuid::Uuid;
 
 use super::Context;
 use super::launch::session_name;
+use super::reconcile::{Reconciled, reconcile_and_keep};
 use crate::agent::{self, AgentState};
 use crate::error::{Code, Error};
-use crate::model::{Instance, InstanceId, Origin, Verdict};
-use crate::tmux::{Life, Lines, PaneView};
+use crate::model::{Instance, InstanceId, Origin, StatusChange, Verdict};
+use crate::tmux::{Life, Lines, PaneState, PaneView};
 
 /// What an agent is doing at this moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -58,22 +59,46 @@ pub struct BoardRow {
     pub reviews: Option<Rounds>,
 }
 
+/// What a person sees who looks: what the look itself has put in order, then the board.
+#[derive(Debug)]
+pub struct Look {
+    /// The moves of `reconcile`. That it failed hides nothing: the rows are there all the same.
+    pub reconciled: Result<Vec<StatusChange>, Error>,
+    pub rows: Vec<BoardRow>,
+}
+
+/// Reconciles, and returns the board: one tmux call for both, unless something had to be repaired.
+pub async fn look_around(context: &Context, all: bool) -> Result<Look, Error> {
+    // Before the panes: an agent that is launched in between must not look as if it had none.
+    let known = known(context, all).await?;
+    match reconcile_and_keep(context).await {
+        Ok(Reconciled {
+            changes,
+            panes: Some(panes),
+        }) => Ok(Look {
+            reconciled: Ok(changes),
+            rows: rows(known, &panes, &sessions(context)?),
+        }),
+        other => Ok(Look {
+            reconciled: other.map(|reconciled| reconciled.changes),
+            rows: board(context, all).await?,
+        }),
+    }
+}
+
 /// Returns all agents, or those that may still act: one query, one tmux call, one folder read.
 pub async fn board(context: &Context, all: bool) -> Result<Vec<BoardRow>, Error> {
-    let (instances, used) = context
-        .store
-        .read(move |r| Ok((r.instances(!all)?, r.rounds_used()?)))
-        .await?;
-    rows(context, instances, &used).await
+    let known = known(context, all).await?;
+    with_activity(context, known).await
 }
 
 /// Returns all agents that are not over, and the newest of those that are.
 pub async fn recent_board(context: &Context, ended: u32) -> Result<Vec<BoardRow>, Error> {
-    let (instances, used) = context
+    let known = context
         .store
         .read(move |r| Ok((r.recent_instances(ended)?, r.rounds_used()?)))
         .await?;
-    rows(context, instances, &used).await
+    with_activity(context, known).await
 }
 
 /// Returns a number that is another one when some Claude Code session does something else, or has ended.
@@ -105,41 +130,58 @@ pub async fn board_row(context: &Context, instance: Instance) -> Result<BoardRow
             u32::try_from(counted).unwrap_or(u32::MAX),
         );
     }
-    let mut rows = rows(context, vec![instance], &used).await?;
+    let mut rows = with_activity(context, (vec![instance], used)).await?;
     rows.pop()
         .ok_or_else(|| Error::new(Code::Internal, "one agent gives one row"))
 }
 
-async fn rows(
-    context: &Context,
-    instances: Vec<Instance>,
-    used: &HashMap<InstanceId, u32>,
-) -> Result<Vec<BoardRow>, Error> {
-    let anybody = instances.iter().any(|instance| instance.status.is_live());
-    let (panes, sessions) = if anybody {
-        let sessions = agent::sessions(&context.claude_folder()?);
-        (context.tmux.list().await?, sessions)
+async fn with_activity(context: &Context, known: Known) -> Result<Vec<BoardRow>, Error> {
+    if known.0.iter().any(|instance| instance.status.is_live()) {
+        let panes = context.tmux.list().await?;
+        Ok(rows(known, &panes, &sessions(context)?))
     } else {
-        (Vec::new(), Vec::new())
-    };
+        Ok(rows(known, &[], &HashMap::new()))
+    }
+}
+
+/// The agents, and how many rounds each has used.
+type Known = (Vec<Instance>, HashMap<InstanceId, u32>);
+
+async fn known(context: &Context, all: bool) -> Result<Known, Error> {
+    let known = context
+        .store
+        .read(move |r| Ok((r.instances(!all)?, r.rounds_used()?)));
+    Ok(known.await?)
+}
+
+/// Returns what each living Claude Code session is doing, by its id.
+fn sessions(context: &Context) -> Result<HashMap<String, AgentState>, Error> {
+    let sessions = agent::sessions(&context.claude_folder()?);
+    Ok(sessions
+        .into_iter()
+        .map(|session| (session.session_id.to_string(), session.state))
+        .collect())
+}
+
+fn rows(
+    (instances, used): Known,
+    panes: &[PaneState],
+    sessions: &HashMap<String, AgentState>,
+) -> Vec<BoardRow> {
     let alive: HashMap<&str, bool> = panes
         .iter()
         .filter(|pane| pane.is_agent)
         .map(|pane| (pane.session.as_str(), pane.life == Life::Running))
         .collect();
-    let sessions: HashMap<String, AgentState> = sessions
-        .into_iter()
-        .map(|session| (session.session_id.to_string(), session.state))
-        .collect();
     let rows = instances.into_iter().map(|instance| BoardRow {
-        activity: activity(&instance, &alive, &sessions),
+        activity: activity(&instance, &alive, sessions),
         reviews: used.get(&instance.id).map(|&used| Rounds {
             used,
             most: instance.max_reviews,
         }),
         instance,
     });
-    Ok(rows.collect())
+    rows.collect()
 }
 
 fn activity(

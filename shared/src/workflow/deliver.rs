@@ -4,22 +4,22 @@
 //! its transcript (for other agents than Claude Code: its screen). In between, whoever looks at it
 //! finds out what happened instead of typing again.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde_json::json;
 use uuid::Uuid;
 
 use super::Context;
-use super::launch::session_name;
+use super::terminal::{DRAFTED, Place, Terminal, ready};
 use crate::agent::{self, AgentState, Draft, Found, Screen};
 use crate::error::Error;
 use crate::model::{
-    Instance, InstanceId, Message, MessageId, MessageKind, MessageState, Origin, ProcessMark,
-    Status, StatusEvent, TakenBy,
+    Instance, InstanceId, Message, MessageId, MessageKind, MessageState, ProcessMark, Status,
+    StatusEvent, TakenBy,
 };
 use crate::process;
 use crate::store::{NewEvent, Store, StoreError};
-use crate::tmux::{InputOutcome, Lines, PaneState, ProgramName, SessionName};
+use crate::tmux::InputOutcome;
 
 /// Longer than one hand-over takes; a deliverer that dies blocks the message no longer than this.
 const LEASE_SECONDS: u32 = 15;
@@ -34,12 +34,6 @@ const SECOND_ENTER: Duration = Duration::from_millis(700);
 const NOT_HANDED_OVER_SECONDS: f64 = 10.0;
 /// How long an agent may take to show what was sent with Enter.
 const SHOWN: Duration = Duration::from_secs(2);
-/// A person who typed this recently may be in the middle of something.
-const TYPING_SECONDS: u64 = 5;
-/// As many lines as a terminal keeps: the first line of a long message scrolls far up.
-const SCREEN_HISTORY: u32 = 20_000;
-/// Programs that would run what is typed.
-const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "tcsh"];
 
 /// What became of the oldest message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,21 +118,17 @@ async fn hand_over(
     if !mine {
         return Ok(Outcome::SomebodyElse);
     }
-    let Terminal { name, guard } = terminal;
-    let typed = context
-        .tmux
-        .paste(&name, &message.body, guard.as_ref())
-        .await?;
+    let typed = terminal.paste(context, &message.body).await?;
     if typed != InputOutcome::Typed {
         return Ok(Outcome::NotHandedOver);
     }
     tokio::time::sleep(SETTLE).await;
-    context.tmux.press_enter(&name, guard.as_ref()).await?;
+    terminal.press_enter(context).await?;
 
     let deadline = tokio::time::Instant::now() + PROOF;
     let mut second_enter = Some(tokio::time::Instant::now() + SECOND_ENTER);
     loop {
-        if let Some(by) = proof(context, instance, &message.id, &name).await? {
+        if let Some(by) = proof(context, instance, &message.id, &terminal.place).await? {
             return Ok(Outcome::Proven(by));
         }
         let now = tokio::time::Instant::now();
@@ -147,7 +137,7 @@ async fn hand_over(
         }
         if second_enter.is_some_and(|at| now >= at) && is_claude(instance) {
             second_enter = None;
-            press_enter_if_still_drafted(context, instance, &name, guard.as_ref()).await?;
+            press_enter_if_still_drafted(context, instance, &terminal).await?;
         }
         tokio::time::sleep(POLL).await;
     }
@@ -159,8 +149,8 @@ async fn look_again(
     instance: &Instance,
     message: &Message,
 ) -> Result<Outcome, Error> {
-    let Ok(name) = session_name(instance) else {
-        // A hook of a session that is not ours took it; its transcript tells.
+    let Some(place) = Place::of(context, instance)? else {
+        // A hook of a session whose terminal we can't reach took it; its transcript tells.
         return Ok(if is_in_conversation(context, instance, &message.id)? {
             Outcome::Proven(message.taken_by.unwrap_or(TakenBy::StopHook))
         } else {
@@ -168,11 +158,11 @@ async fn look_again(
         });
     };
     if !is_claude(instance)
-        && let Some(outcome) = finish_for_the_dead(context, instance, message, &name).await?
+        && let Some(outcome) = finish_for_the_dead(context, instance, message, &place).await?
     {
         return Ok(outcome);
     }
-    if let Some(by) = proof(context, instance, &message.id, &name).await? {
+    if let Some(by) = proof(context, instance, &message.id, &place).await? {
         let by = match message.taken_by {
             Some(TakenBy::StopHook) => TakenBy::StopHook,
             Some(_) | None => by,
@@ -199,7 +189,9 @@ async fn look_again(
         // At its prompt, with an empty box, and never heard of it: it was not handed over.
         Ok(_) => Ok(Outcome::NotHandedOver),
         Err(DRAFTED) if is_claude(instance) => {
-            press_enter_if_still_drafted(context, instance, &name, None).await?;
+            if let Some(terminal) = place.as_it_is(context).await? {
+                press_enter_if_still_drafted(context, instance, &terminal).await?;
+            }
             Ok(Outcome::Waiting("proof that the agent has it"))
         }
         Err(reason) => Ok(Outcome::Waiting(reason)),
@@ -214,7 +206,7 @@ async fn finish_for_the_dead(
     context: &Context,
     instance: &Instance,
     message: &Message,
-    name: &SessionName,
+    place: &Place,
 ) -> Result<Option<Outcome>, Error> {
     let id = message.id.clone();
     let Some(dead) = context.store.read(move |r| r.lease_holder(&id)).await? else {
@@ -223,9 +215,10 @@ async fn finish_for_the_dead(
     if is_living(&dead) {
         return Ok(None);
     }
-    if let Err(reason) = ready(context, instance).await? {
-        return Ok(Some(Outcome::Waiting(reason)));
-    }
+    let terminal = match ready(context, instance).await? {
+        Ok(terminal) => terminal,
+        Err(reason) => return Ok(Some(Outcome::Waiting(reason))),
+    };
     let (id, me) = (message.id.clone(), holder());
     let mine = context
         .store
@@ -234,10 +227,10 @@ async fn finish_for_the_dead(
     if !mine {
         return Ok(Some(Outcome::SomebodyElse));
     }
-    context.tmux.press_enter(name, None).await?;
+    terminal.press_enter(context).await?;
     let deadline = tokio::time::Instant::now() + SHOWN;
     loop {
-        if let Some(by) = proof(context, instance, &message.id, name).await? {
+        if let Some(by) = proof(context, instance, &message.id, place).await? {
             return Ok(Some(Outcome::Proven(by)));
         }
         if tokio::time::Instant::now() >= deadline {
@@ -247,96 +240,18 @@ async fn finish_for_the_dead(
     }
 }
 
-/// A terminal into which text can be typed now.
-struct Terminal {
-    name: SessionName,
-    /// The program that must still have the terminal when the text arrives.
-    guard: Option<ProgramName>,
-}
-
-const DRAFTED: &str = "the draft in its input box to be sent or deleted";
-
-/// Tells whether the agent is at its prompt with nobody typing, or what has to be waited for.
-async fn ready(
-    context: &Context,
-    instance: &Instance,
-) -> Result<Result<Terminal, &'static str>, Error> {
-    if !instance.status.is_live() && instance.status != Status::PrCreated {
-        return Ok(Err("the agent to be resumed"));
-    }
-    if instance.origin == Origin::Adopted {
-        return Ok(Err(
-            "the end of its turn (Stop hook), or a look at codex://feedback",
-        ));
-    }
-    if instance.status == Status::Started {
-        return Ok(Err("the agent to be ready"));
-    }
-    let name = session_name(instance)?;
-    if is_claude(instance) {
-        match claude_state(context, instance)? {
-            AgentState::Idle => {}
-            AgentState::Busy => return Ok(Err("the end of its turn")),
-            AgentState::Waiting { .. } => return Ok(Err("a person to answer its dialog")),
-            AgentState::Gone => return Ok(Err("the agent to be resumed")),
-            AgentState::Unknown => return Ok(Err("the agent to be ready")),
-        }
-    }
-    let Some(pane) = context.tmux.pane(&name).await? else {
-        return Ok(Err("the agent to be resumed"));
-    };
-    if pane.life != crate::tmux::Life::Running {
-        return Ok(Err("the agent to be resumed"));
-    }
-    let clients = context.tmux.clients(&name).await?;
-    let controlled = super::control(context, &instance.id).await?.is_some();
-    if controlled || clients.last_activity.is_some_and(is_recent) {
-        return Ok(Err("a person who is typing in its terminal"));
-    }
-    let guard = if is_claude(instance) {
-        if SHELLS.contains(&pane.command.as_str()) {
-            return Ok(Err("the agent: a shell has its terminal"));
-        }
-        let captured = context.tmux.capture(&name, Lines::Visible, true).await?;
-        match (agent::screen(&captured), agent::draft(&captured)) {
-            (Screen::Prompt, Draft::Empty) => {}
-            (Screen::Prompt, Draft::Text) => return Ok(Err(DRAFTED)),
-            (Screen::Dialog, _) => return Ok(Err("a person to close its dialog")),
-            (Screen::Unknown, _) | (Screen::Prompt, Draft::Unknown) => {
-                return Ok(Err("its input box to be visible"));
-            }
-        }
-        program(&pane)
-    } else {
-        None
-    };
-    Ok(Ok(Terminal { name, guard }))
-}
-
-fn program(pane: &PaneState) -> Option<ProgramName> {
-    ProgramName::new(pane.command.as_str()).ok()
-}
-
-fn is_recent(activity: u64) -> bool {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    now.saturating_sub(activity) < TYPING_SECONDS
-}
-
 /// Presses Enter once more, if the text is still in the box and nothing else would take the key.
 async fn press_enter_if_still_drafted(
     context: &Context,
     instance: &Instance,
-    name: &SessionName,
-    guard: Option<&ProgramName>,
+    terminal: &Terminal,
 ) -> Result<(), Error> {
-    let captured = context.tmux.capture(name, Lines::Visible, true).await?;
+    let captured = terminal.place.shown(context).await?;
     let drafted = agent::screen(&captured) == Screen::Prompt
         && agent::draft(&captured) == Draft::Text
         && (captured.contains("[claude-codex m-") || captured.contains("[Pasted text"));
     if drafted && claude_state(context, instance)? == AgentState::Idle {
-        context.tmux.press_enter(name, guard).await?;
+        terminal.press_enter(context).await?;
     }
     Ok(())
 }
@@ -346,18 +261,13 @@ async fn proof(
     context: &Context,
     instance: &Instance,
     id: &MessageId,
-    name: &SessionName,
+    place: &Place,
 ) -> Result<Option<TakenBy>, Error> {
     if is_claude(instance) {
         return Ok(is_in_conversation(context, instance, id)?.then_some(TakenBy::Transcript));
     }
-    let screen = context
-        .tmux
-        .capture(name, Lines::History(SCREEN_HISTORY), false)
-        .await;
-    Ok(screen
-        .is_ok_and(|text| text.contains(id.as_str()))
-        .then_some(TakenBy::Screen))
+    let seen = place.ever_shown(context, id.as_str()).await;
+    Ok(seen.then_some(TakenBy::Screen))
 }
 
 /// Tells whether the model has, or gets with its next request, a message.
@@ -375,7 +285,7 @@ pub(super) fn is_in_conversation(
     Ok(found == Found::Taken)
 }
 
-fn is_claude(instance: &Instance) -> bool {
+pub(super) fn is_claude(instance: &Instance) -> bool {
     instance.claude_session_id.is_some()
 }
 
@@ -383,7 +293,7 @@ fn claude_session(instance: &Instance) -> Option<Uuid> {
     instance.claude_session_id.as_deref()?.parse().ok()
 }
 
-fn claude_state(context: &Context, instance: &Instance) -> Result<AgentState, Error> {
+pub(super) fn claude_state(context: &Context, instance: &Instance) -> Result<AgentState, Error> {
     Ok(match claude_session(instance) {
         Some(session) => agent::state(&context.claude_folder()?, session),
         None => AgentState::Unknown,

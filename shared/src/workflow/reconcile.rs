@@ -12,8 +12,22 @@ use crate::process;
 use crate::store::NewEvent;
 use crate::tmux::{Life, PaneState};
 
+/// What a repair has found.
+#[derive(Debug, Default)]
+pub(super) struct Reconciled {
+    /// The moves that it took.
+    pub(super) changes: Vec<StatusChange>,
+    /// The panes it has looked at, if it had to, and if it has left everything as it was.
+    pub(super) panes: Option<Vec<PaneState>>,
+}
+
 /// Repairs what a crash, a reboot or a kill has left, and returns the moves that took.
 pub async fn reconcile(context: &Context) -> Result<Vec<StatusChange>, Error> {
+    Ok(reconcile_and_keep(context).await?.changes)
+}
+
+/// Does the same, and keeps what it has seen for whoever wants to look next.
+pub(super) async fn reconcile_and_keep(context: &Context) -> Result<Reconciled, Error> {
     let hours = context.settings().resources.execution_timeout_hours;
     let minutes = context.settings().review.timeout_minutes;
     let unsettled = context
@@ -35,11 +49,17 @@ pub async fn reconcile(context: &Context) -> Result<Vec<StatusChange>, Error> {
         .all(|(instance, expired)| instance.origin == Origin::Adopted && !expired)
     {
         record(context, &changes).await?;
-        return Ok(changes);
+        return Ok(Reconciled {
+            changes,
+            panes: None,
+        });
     }
     let panes = context.tmux.list().await?;
+    let mut healthy = true;
     for (instance, expired) in &unsettled {
-        match diagnose(instance, *expired, &panes) {
+        let diagnosis = diagnose(instance, *expired, &panes);
+        healthy &= matches!(diagnosis, Diagnosis::Healthy);
+        match diagnosis {
             Diagnosis::Healthy => {}
             Diagnosis::UnfinishedLaunch => {
                 if claim(context, instance).await? {
@@ -59,7 +79,10 @@ pub async fn reconcile(context: &Context) -> Result<Vec<StatusChange>, Error> {
         }
     }
     record(context, &changes).await?;
-    Ok(changes)
+    Ok(Reconciled {
+        panes: (healthy && changes.is_empty()).then_some(panes),
+        changes,
+    })
 }
 
 /// Tells whether whoever was publishing the work died in the middle.

@@ -63,6 +63,17 @@ impl Bare {
         self.install_hook("update", &script)
     }
 
+    /// Lets every push wait in the middle, until `accept_pushes` or until its client has gone: `sign` says that one does.
+    pub fn hold_pushes(&self, sign: &Path) -> io::Result<()> {
+        let hook = self.path.join("hooks/pre-receive");
+        let script = format!(
+            "#!/bin/sh\necho waiting >'{}'\nwhile [ -e '{}' ]; do sleep 0.05; done\n",
+            sign.display(),
+            hook.display()
+        );
+        self.install_hook("pre-receive", &script)
+    }
+
     /// Takes all refusals back.
     pub fn accept_pushes(&self) -> io::Result<()> {
         for hook in ["pre-receive", "update"] {

@@ -13,6 +13,7 @@ mod bad_input;
 mod docs;
 mod examples;
 mod faults;
+mod fuzz;
 mod lifecycle;
 mod places;
 mod protocol;

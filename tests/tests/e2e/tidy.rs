@@ -13,7 +13,7 @@ const LONGER: &[(&str, &str)] = &[(
     "a flat table: one language after the other",
 )];
 
-const PRIMITIVES: [&str; 5] = ["store", "git", "tmux", "agent", "forge"];
+const PRIMITIVES: [&str; 6] = ["store", "git", "tmux", "agent", "forge", "profile"];
 
 /// Returns our Rust files with their paths below the top.
 fn sources() -> Vec<(String, String)> {

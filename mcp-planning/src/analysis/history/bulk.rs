@@ -97,7 +97,7 @@ impl Bulk {
         if self.commits.is_empty() {
             return Ok(Shard::default());
         }
-        let clean = match known.and_then(|known| known.recv().ok()) {
+        let clean = match known {
             Some(known) => self.clean_lines(root, &known, control)?,
             None => HashMap::new(),
         };
@@ -172,12 +172,30 @@ impl Bulk {
     }
 
     /// Returns the lines of each blob that stands unchanged in the working tree.
+    ///
+    /// git is asked while the files are still being read.
     fn clean_lines(
         &self,
         root: &Path,
-        known: &LinesByPath,
+        known: &Receiver<LinesByPath>,
         control: &Control,
     ) -> Result<HashMap<String, u32>, GitFailure> {
+        let unchanged = self.unchanged(root, control)?;
+        let Ok(known) = known.recv() else {
+            return Ok(HashMap::new());
+        };
+        Ok(unchanged
+            .into_iter()
+            .filter_map(|(blob, path)| Some((blob, *known.get(&path)?)))
+            .collect())
+    }
+
+    /// Returns the blobs that stand unchanged in the working tree, with their printable paths.
+    fn unchanged(
+        &self,
+        root: &Path,
+        control: &Control,
+    ) -> Result<Vec<(String, String)>, GitFailure> {
         let dirty = git::output(
             root,
             &["diff-files", "-z", "--name-only", "--relative"],
@@ -191,7 +209,7 @@ impl Bulk {
             .filter(|path| !dirty.contains(path) && !self.converted.contains(*path))
             .collect();
         let index = git::output(root, &["ls-files", "-s", "-z"], control)?;
-        let mut lines = HashMap::new();
+        let mut unchanged = Vec::new();
         for entry in index.split(|&byte| byte == 0) {
             // `<mode> <blob> <stage>\t<path>`
             let Some(tab) = memchr(b'\t', entry) else {
@@ -199,13 +217,12 @@ impl Bulk {
             };
             let path = &entry[tab + 1..];
             let blob = entry[..tab].split(|&byte| byte == b' ').nth(1);
-            if let Some(blob) = blob.filter(|_| paths.contains(path))
-                && let Some(&count) = known.get(&printable(path))
-            {
-                lines.insert(String::from_utf8_lossy(blob).into_owned(), count);
+            if let Some(blob) = blob.filter(|_| paths.contains(path)) {
+                let blob = String::from_utf8_lossy(blob).into_owned();
+                unchanged.push((blob, printable(path)));
             }
         }
-        Ok(lines)
+        Ok(unchanged)
     }
 }
 

@@ -5,6 +5,7 @@ mod history;
 mod merging;
 mod properties;
 mod push;
+mod snapshots;
 mod status;
 mod worktrees;
 

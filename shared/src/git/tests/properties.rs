@@ -1,6 +1,7 @@
 //! What git prints is read back as it was meant, and whatever else comes is an error at worst.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -54,6 +55,12 @@ fn read_everything(output: &[u8]) {
     for commit in parse_log(output).unwrap_or_default() {
         assert!(!commit.subject.chars().any(char::is_control));
     }
+}
+
+#[test]
+fn changed_output_is_read_or_refused() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/git-porcelain");
+    corpus_fuzz::fuzz(Path::new(corpus), read_everything);
 }
 
 proptest! {

@@ -26,7 +26,7 @@ async fn costs() {
             &["kill-session", "-t", "=b"],
         ] {
             let status = std::process::Command::new("tmux")
-                .args(["-L", server.tmux.socket.as_str()])
+                .args(["-L", server.socket()])
                 .args(args)
                 .status();
             assert!(status.unwrap().success());

@@ -2,6 +2,7 @@
 
 mod inputs;
 mod load;
+mod own_panes;
 mod screens;
 mod servers;
 mod sessions;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::command::Script;
+use super::command::{Script, Socket};
 use super::{Lines, NewSession, Pane, PaneState, SessionName, Size, SocketName, Tmux};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -121,9 +122,18 @@ impl Server {
     }
 }
 
+impl Server {
+    fn socket(&self) -> &str {
+        match &self.tmux.socket {
+            Socket::Ours(name) => name.as_str(),
+            Socket::Person(path) => path.to_str().unwrap(),
+        }
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
-        let socket = self.tmux.socket.as_str();
+        let socket = self.socket();
         let mut path = PathBuf::from("/tmp");
         path.push(format!("tmux-{}", rustix::process::getuid().as_raw()));
         let _ = std::process::Command::new("tmux")

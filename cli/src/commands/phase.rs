@@ -1,0 +1,184 @@
+//! `claude-codex phase`
+
+use std::io::{self, IsTerminal};
+
+use clap::{Args, Subcommand};
+use shared::config::Environment;
+use shared::error::{Code, Error};
+use shared::git::Repository;
+use shared::model::Phase;
+use shared::store::{PhaseRow, Store};
+use shared::workflow::phase::{self, Phases};
+
+use crate::failure::Failure;
+use crate::output::{BOLD, DIM, GOOD, Output, WARNING};
+use crate::text::harmless;
+
+const EXAMPLES: &str = "\
+Examples:
+  claude-codex init --tdd                     install the hooks and the /tdd command here
+  claude-codex phase status                   where the session in this worktree stands
+  claude-codex phase confirm requirements     the same as typing `/tdd confirm requirements` there
+  claude-codex phase restore                  undo what this phase does not allow; your versions are kept
+
+Starting, confirming, accepting and stopping are for people: below Claude Code they are refused.";
+
+/// TDD phases of the Claude Code session in this worktree
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PhaseArgs {
+    #[command(subcommand)]
+    verb: PhaseVerb,
+    /// Claude Code's id of the session, if more than one works here
+    #[arg(long, global = true, value_name = "ID")]
+    session: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum PhaseVerb {
+    /// Say in which phase it is, and what has to be undone
+    Status,
+    /// Begin with a phase
+    Start {
+        /// requirements, interfaces, tests or implementation
+        #[arg(default_value = "requirements", value_parser = working_phase)]
+        phase: Phase,
+    },
+    /// Say that a phase is over
+    Confirm {
+        /// requirements, interfaces or tests
+        #[arg(value_parser = confirmed_phase)]
+        phase: Phase,
+    },
+    /// Take the files as they are now: you changed them yourself
+    Accept,
+    /// Put back what this phase does not allow
+    Restore,
+    /// End the phases
+    Stop,
+}
+
+fn working_phase(word: &str) -> Result<Phase, String> {
+    let phase: Phase = word.parse().map_err(|error| format!("{error}"))?;
+    match phase {
+        Phase::Done => Err("`done` is not a phase to begin with".to_owned()),
+        phase => Ok(phase),
+    }
+}
+
+fn confirmed_phase(word: &str) -> Result<Phase, String> {
+    let phase: Phase = word.parse().map_err(|error| format!("{error}"))?;
+    if phase.needs_confirmation() {
+        Ok(phase)
+    } else {
+        Err(format!("`{phase}` needs no confirmation"))
+    }
+}
+
+pub(crate) async fn phase(args: &PhaseArgs, output: Output) -> Result<(), Failure> {
+    let environment = Environment::of_process();
+    let repository = Repository::discover(environment.directory()).await?;
+    let worktree = repository.worktree().ok_or_else(|| {
+        Error::new(Code::NotARepository, "there is no worktree here")
+            .hint("Go into the worktree that Claude Code works in.")
+    })?;
+    let database = environment.database().map_err(Error::from)?;
+    let store = Store::open(&database)?;
+    let directory = environment.directory().to_owned();
+    let phases = Phases::new(environment, store)?;
+    let row = || phase::row_in_worktree(&phases, worktree, args.session.as_deref());
+    let person = || phase::person_at_shell(&phases, io::stdin().is_terminal());
+    let spoken = match args.verb {
+        PhaseVerb::Status => return status(&phases, &row()?, output).await,
+        PhaseVerb::Restore => return restore(&phases, &row()?, output).await,
+        PhaseVerb::Start { phase } => {
+            person()?;
+            let session = match &args.session {
+                Some(session) => session.clone(),
+                None => phase::session_in_worktree(&phases, worktree)?,
+            };
+            phase::start(&phases, &session, &directory, phase).await?
+        }
+        PhaseVerb::Confirm { phase } => {
+            person()?;
+            phase::confirm(&phases, &row()?, phase).await?
+        }
+        PhaseVerb::Accept => {
+            person()?;
+            phase::accept(&phases, &row()?).await?
+        }
+        PhaseVerb::Stop => {
+            person()?;
+            phase::stop_phases(&phases, &row()?.session)?
+        }
+    };
+    if output.is_json() {
+        let rows = phases.store.read_now(|r| r.phases_in_worktree(worktree))?;
+        return output.document(&rows);
+    }
+    output.print(&format!("{}\n", harmless(&spoken.person)))
+}
+
+async fn status(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), Failure> {
+    let found = phase::look(phases, row).await?;
+    let row = PhaseRow {
+        violations: found,
+        ..row.clone()
+    };
+    if output.is_json() {
+        return output.document(&row);
+    }
+    let number = row
+        .phase
+        .number()
+        .map(|number| format!("{number} of 4, "))
+        .unwrap_or_default();
+    let mut text = format!(
+        "{BOLD}{number}{}{BOLD:#} since {} {DIM}session {}{DIM:#}\n",
+        row.phase,
+        row.phase_since,
+        harmless(&row.session)
+    );
+    if row.confirmed_at.is_some() {
+        text.push_str(&format!(
+            "{GOOD}confirmed{GOOD:#}; moves on at the end of the agent's turn\n"
+        ));
+    } else if row.phase.needs_confirmation() {
+        text.push_str(&format!(
+            "`/tdd confirm {}` in Claude Code moves on\n",
+            row.phase
+        ));
+    }
+    for violation in &row.violations {
+        let path = violation.path.to_string_lossy();
+        text.push_str(&format!(
+            "{WARNING}to be undone:{WARNING:#} {} ({}, {})\n",
+            harmless(&path),
+            violation.kind,
+            violation.how
+        ));
+    }
+    output.print(&text)
+}
+
+async fn restore(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), Failure> {
+    let restored = phase::restore(phases, row).await?;
+    if output.is_json() {
+        return output.document(&restored);
+    }
+    if restored.files.is_empty() {
+        return output.print("nothing has to be undone\n");
+    }
+    let mut text = String::new();
+    for violation in &restored.files {
+        let path = violation.path.to_string_lossy();
+        text.push_str(&format!("{GOOD}restored{GOOD:#} {}\n", harmless(&path)));
+    }
+    if let Some(kept) = &restored.kept {
+        text.push_str(&format!(
+            "what was there is kept in {}\n",
+            harmless(&kept.to_string_lossy())
+        ));
+    }
+    output.print(&text)
+}

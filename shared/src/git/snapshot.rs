@@ -1,0 +1,348 @@
+//! A worktree's files as they were at one moment, and what has changed since.
+//!
+//! A snapshot is an index and an object database of its own in a folder of ours: it begins as a copy of the
+//! worktree's index, so that files which are unchanged are known by their times and sizes, and neither the
+//! worktree's index nor the repository's objects are ever written. Settings with which changed files could be
+//! hidden from git (times that are not looked at, assumed or skipped entries, a monitor) are switched off.
+
+use std::collections::BTreeSet;
+use std::fs::DirBuilder;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::command::{Call, Git, Place};
+use super::discovery::{Repository, path_of, path_of_line};
+use super::error::GitError;
+use crate::model::Alteration;
+
+/// Reading all files of a large worktree once.
+const TIME: Duration = Duration::from_mins(2);
+
+/// Settings that would keep git from looking.
+const LOOK: [&str; 12] = [
+    "-c",
+    "core.trustctime=true",
+    "-c",
+    "core.checkStat=default",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.ignoreStat=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.splitIndex=false",
+];
+
+/// Where a snapshot is kept.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    git: Git,
+    worktree: PathBuf,
+    common_dir: PathBuf,
+    folder: PathBuf,
+}
+
+/// One file that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Changed {
+    /// Relative to the worktree.
+    pub path: PathBuf,
+    pub how: Alteration,
+}
+
+impl Snapshot {
+    /// Names a snapshot of a worktree; nothing is made or read.
+    pub fn new(repository: &Repository, worktree: &Path, folder: &Path) -> Self {
+        Self::at(worktree, repository.common_dir(), folder)
+    }
+
+    /// The same, for those who know where the repository is.
+    pub fn at(worktree: &Path, common_dir: &Path, folder: &Path) -> Self {
+        Self {
+            git: Git::default(),
+            worktree: worktree.to_owned(),
+            common_dir: common_dir.to_owned(),
+            folder: folder.to_owned(),
+        }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Takes the snapshot, or brings it up to date. Only files that are wanted are kept with their contents.
+    pub async fn take(&self, wanted: impl Fn(&Path) -> bool) -> Result<(), GitError> {
+        self.make_folder(&self.folder.join("objects"))?;
+        let index = self.index();
+        if !index.exists() {
+            self.copy_index(&index).await?;
+            self.look_at_everything().await?;
+        }
+        let (changed, new) = tokio::try_join!(self.differing(), self.untracked())?;
+        let mut input = Vec::new();
+        let paths: BTreeSet<PathBuf> = changed.into_iter().map(|one| one.path).chain(new).collect();
+        for path in paths.iter().filter(|path| wanted(path)) {
+            input.extend_from_slice(path.as_os_str().as_bytes());
+            input.push(0);
+        }
+        if !input.is_empty() {
+            self.call("update-index")
+                .args(["-z", "--add", "--remove", "--stdin"])
+                .input(&input)
+                .writes()
+                .success()
+                .await?;
+        }
+        let ignored = self.ignored().await?;
+        let mut list = Vec::new();
+        for path in ignored {
+            list.extend_from_slice(path.as_os_str().as_bytes());
+            list.push(0);
+        }
+        self.write(&self.folder.join("ignored"), &list)
+    }
+
+    /// Returns every file that is not as it was, new ones included; sorted.
+    pub async fn changes(&self) -> Result<Vec<Changed>, GitError> {
+        if !self.index().exists() {
+            return Err(self.io(
+                "find the snapshot",
+                &self.index(),
+                std::io::ErrorKind::NotFound.into(),
+            ));
+        }
+        let (mut changes, new, ignored) =
+            tokio::try_join!(self.differing(), self.untracked(), self.ignored())?;
+        changes.extend(new.into_iter().map(|path| Changed {
+            path,
+            how: Alteration::Added,
+        }));
+        let known = std::fs::read(self.folder.join("ignored")).unwrap_or_default();
+        let known: BTreeSet<PathBuf> = known
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(path_of)
+            .collect();
+        let fresh = ignored.into_iter().filter(|path| !known.contains(path));
+        changes.extend(fresh.map(|path| Changed {
+            path,
+            how: Alteration::Ignored,
+        }));
+        changes.sort();
+        Ok(changes)
+    }
+
+    /// Returns what a file held; `None` if it was not there.
+    pub async fn content(&self, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
+        let mut name = std::ffi::OsString::from(":");
+        name.push(path);
+        let finished = self.call("cat-file").arg("blob").arg(name).run().await?;
+        Ok(finished.status.success().then_some(finished.stdout))
+    }
+
+    /// Puts files back as they were. What is there now is moved to `kept` first; nothing is deleted.
+    pub async fn restore(&self, changes: &[Changed], kept: &Path) -> Result<(), GitError> {
+        let mut input = Vec::new();
+        for change in changes {
+            let from = self.worktree.join(&change.path);
+            if from.symlink_metadata().is_ok() {
+                self.keep(&from, &kept.join(&change.path))?;
+            }
+            match change.how {
+                Alteration::Modified | Alteration::Deleted => {
+                    input.extend_from_slice(change.path.as_os_str().as_bytes());
+                    input.push(0);
+                }
+                Alteration::Added | Alteration::Ignored => {}
+            }
+        }
+        if input.is_empty() {
+            return Ok(());
+        }
+        self.call("checkout-index")
+            .args(["-f", "-u", "-z", "--stdin"])
+            .input(&input)
+            .writes()
+            .success()
+            .await?;
+        Ok(())
+    }
+
+    /// Moves a file away; over the borders of file systems it is copied.
+    fn keep(&self, from: &Path, to: &Path) -> Result<(), GitError> {
+        if let Some(folder) = to.parent() {
+            self.make_folder(folder)?;
+        }
+        if std::fs::rename(from, to).is_ok() {
+            return Ok(());
+        }
+        std::fs::copy(from, to)
+            .and_then(|_| std::fs::remove_file(from))
+            .map_err(|source| self.io("keep", from, source))
+    }
+
+    fn index(&self) -> PathBuf {
+        self.folder.join("index")
+    }
+
+    fn call(&self, operation: &'static str) -> Call<'_> {
+        self.git
+            .call(Place::Worktree(&self.worktree), operation)
+            .settings(&LOOK)
+            .time(TIME)
+            .env("GIT_INDEX_FILE", self.index())
+            .env("GIT_OBJECT_DIRECTORY", self.folder.join("objects"))
+            .env(
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                self.common_dir.join("objects"),
+            )
+    }
+
+    async fn copy_index(&self, to: &Path) -> Result<(), GitError> {
+        let place = Place::Worktree(&self.worktree);
+        let answer = self
+            .git
+            .call(place, "rev-parse")
+            .args(["--path-format=absolute", "--git-path", "index"])
+            .success()
+            .await?;
+        let from = path_of_line(&answer.stdout);
+        match std::fs::copy(&from, to) {
+            Ok(_) => Ok(()),
+            // A repository without a first commit: every file is new.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(source) => Err(self.io("copy", &from, source)),
+        }
+    }
+
+    /// Forgets which files git was told not to look at.
+    async fn look_at_everything(&self) -> Result<(), GitError> {
+        let listed = self.call("ls-files").args(["-v", "-z"]).success().await?;
+        let mut assumed = Vec::new();
+        let mut skipped = Vec::new();
+        for line in listed.stdout.split(|byte| *byte == 0) {
+            let [letter, b' ', path @ ..] = line else {
+                continue;
+            };
+            let into = match letter {
+                b'S' if self.worktree.join(path_of(path)).symlink_metadata().is_ok() => {
+                    &mut skipped
+                }
+                letter if letter.is_ascii_lowercase() => &mut assumed,
+                _ => continue,
+            };
+            into.extend_from_slice(path);
+            into.push(0);
+        }
+        for (option, paths) in [
+            ("--no-assume-unchanged", assumed),
+            ("--no-skip-worktree", skipped),
+        ] {
+            if !paths.is_empty() {
+                self.call("update-index")
+                    .args([option, "-z", "--stdin"])
+                    .input(&paths)
+                    .writes()
+                    .success()
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Files of the snapshot that are not as they were.
+    async fn differing(&self) -> Result<Vec<Changed>, GitError> {
+        let finished = self
+            .call("diff")
+            .args(["--name-status", "-z", "--no-renames", "--no-ext-diff"])
+            .args(["--no-textconv", "--ignore-submodules=all", "--relative"])
+            .success()
+            .await?;
+        let mut fields = finished.stdout.split(|byte| *byte == 0);
+        let mut changes = Vec::new();
+        while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
+            let how = match letter.first() {
+                Some(b'D') => Alteration::Deleted,
+                // Added is what the index has with no content yet.
+                Some(b'A') => Alteration::Added,
+                _ => Alteration::Modified,
+            };
+            changes.push(Changed {
+                path: path_of(path),
+                how,
+            });
+        }
+        changes.dedup();
+        Ok(changes)
+    }
+
+    async fn untracked(&self) -> Result<Vec<PathBuf>, GitError> {
+        self.others(&["--exclude-standard"]).await
+    }
+
+    /// What git ignores; a folder that is ignored as a whole is one entry.
+    async fn ignored(&self) -> Result<Vec<PathBuf>, GitError> {
+        self.others(&["--exclude-standard", "--ignored", "--directory"])
+            .await
+    }
+
+    async fn others(&self, options: &[&str]) -> Result<Vec<PathBuf>, GitError> {
+        let finished = self
+            .call("ls-files")
+            .args(["--others", "-z"])
+            .args(options)
+            .success()
+            .await?;
+        Ok(finished
+            .stdout
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(path_of)
+            .collect())
+    }
+
+    fn make_folder(&self, folder: &Path) -> Result<(), GitError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|source| self.io("make", folder, source))
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), GitError> {
+        std::fs::write(path, bytes).map_err(|source| self.io("write", path, source))
+    }
+
+    #[expect(
+        clippy::unused_self,
+        reason = "reads as what the snapshot could not do"
+    )]
+    fn io(&self, action: &'static str, path: &Path, source: std::io::Error) -> GitError {
+        GitError::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+/// Finds the top level and the common git directory of the worktree around a path, without running git.
+pub fn worktree_around(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let top = path
+        .ancestors()
+        .find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
+    let entry = top.join(".git");
+    if entry.is_dir() {
+        return Some((top.to_owned(), entry.canonicalize().ok()?));
+    }
+    let text = std::fs::read_to_string(&entry).ok()?;
+    let git_dir = top.join(text.strip_prefix("gitdir: ")?.trim_end_matches('\n'));
+    let common = match std::fs::read_to_string(git_dir.join("commondir")) {
+        Ok(text) => git_dir.join(text.trim_end_matches('\n')),
+        Err(_) => git_dir,
+    };
+    Some((top.to_owned(), common.canonicalize().ok()?))
+}

@@ -1,0 +1,116 @@
+//! What a person says about their project: `.codex/tdd.json`, or `~/.claude/tdd-override.json` for all.
+
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::table::built_in;
+use super::{Profile, ProfileName};
+
+/// A file with some patterns and commands is never larger.
+const LARGEST: u64 = 64 << 10;
+/// An hour: more is a mistake in the unit.
+const LONGEST: u64 = 3_600;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    #[error("cannot read {path}: {source}")]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{path} can't be used: {source}")]
+    Invalid {
+        path: PathBuf,
+        source: serde_json::Error,
+    },
+    #[error("{path} can't be used: {problem}")]
+    Wrong { path: PathBuf, problem: String },
+}
+
+/// An override file. What it does not say stays as it was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct Override {
+    pub profile: Option<ProfileName>,
+    pub main: Option<Vec<String>>,
+    pub test: Option<Vec<String>>,
+    pub config: Option<Vec<String>>,
+    pub docs: Option<Vec<String>>,
+    /// Words, not a shell line; empty: nothing is run.
+    pub compile_command: Option<Vec<String>>,
+    pub test_command: Option<Vec<String>>,
+    pub time_limit_seconds: Option<u64>,
+}
+
+impl Override {
+    /// Reads a file; none if there is none.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
+        let unreadable = |source| ProfileError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let file = match std::fs::File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let mut text = String::new();
+        file.take(LARGEST)
+            .read_to_string(&mut text)
+            .map_err(unreadable)?;
+        let said: Self = serde_json::from_str(&text).map_err(|source| ProfileError::Invalid {
+            path: path.to_owned(),
+            source,
+        })?;
+        let limit = said.time_limit_seconds;
+        if limit.is_some_and(|limit| limit == 0 || limit > LONGEST) {
+            return Err(ProfileError::Wrong {
+                path: path.to_owned(),
+                problem: format!("timeLimitSeconds is from 1 to {LONGEST}"),
+            });
+        }
+        Ok(Some(said))
+    }
+
+    /// Puts what was said onto what was found. Patterns and commands of a file are about the whole worktree.
+    pub(super) fn onto(self, worktree: &Path, found: Option<Profile>) -> Profile {
+        let mut profile = match (self.profile, found) {
+            (Some(name), _) => built_in(name, worktree),
+            (None, Some(found)) => found,
+            (None, None) => built_in(ProfileName::Custom, worktree),
+        };
+        let patterns = [
+            (self.main, &mut profile.main),
+            (self.test, &mut profile.test),
+            (self.config, &mut profile.config),
+            (self.docs, &mut profile.docs),
+        ];
+        for (said, place) in patterns {
+            if let Some(said) = said {
+                *place = said;
+                worktree.clone_into(&mut profile.root);
+            }
+        }
+        let commands = [
+            (self.compile_command, &mut profile.compile),
+            (self.test_command, &mut profile.tests),
+        ];
+        for (said, place) in commands {
+            if let Some(said) = said {
+                *place = if said.is_empty() {
+                    Vec::new()
+                } else {
+                    vec![said]
+                };
+                worktree.clone_into(&mut profile.root);
+            }
+        }
+        if let Some(limit) = self.time_limit_seconds {
+            profile.time_limit = Duration::from_secs(limit);
+        }
+        profile
+    }
+}

@@ -1,0 +1,456 @@
+//! Detection, patterns, override files and outcomes, on small projects made of empty files.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::table::built_in;
+use super::*;
+
+struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    fn with(files: &[(&str, &str)]) -> Self {
+        let project = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        for (name, text) in files {
+            let path = project.path(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        project
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn found(&self, name: &str) -> Option<Profile> {
+        detect(self.folder.path(), &self.path(name))
+    }
+}
+
+#[test]
+fn project_files_say_what_a_project_is() {
+    for (files, edited, expected) in [
+        (
+            &[("Cargo.toml", "")] as &[(&str, &str)],
+            "src/lib.rs",
+            ProfileName::Cargo,
+        ),
+        (&[("go.mod", "")], "a.go", ProfileName::Go),
+        (
+            &[("package.json", r#"{"devDependencies":{"vitest":"3"}}"#)],
+            "a.ts",
+            ProfileName::Vitest,
+        ),
+        (
+            &[("package.json", r#"{"scripts":{"test":"jest --ci"}}"#)],
+            "a.ts",
+            ProfileName::Jest,
+        ),
+        (&[("package.json", "{}")], "a.js", ProfileName::Node),
+        (&[("package.json", "not JSON")], "a.js", ProfileName::Node),
+        (&[("pyproject.toml", "")], "a.py", ProfileName::Pytest),
+        (&[("requirements.txt", "")], "pkg/a.py", ProfileName::Pytest),
+        (
+            &[("pom.xml", "")],
+            "src/main/java/A.java",
+            ProfileName::Maven,
+        ),
+        (
+            &[("build.gradle.kts", "")],
+            "src/main/kotlin/A.kt",
+            ProfileName::Gradle,
+        ),
+        (&[("App.csproj", "")], "A.cs", ProfileName::Dotnet),
+        (
+            &[("Gemfile", ""), ("spec/a_spec.rb", "")],
+            "lib/a.rb",
+            ProfileName::Rspec,
+        ),
+        (
+            &[("Gemfile", ""), ("test/a_test.rb", "")],
+            "lib/a.rb",
+            ProfileName::Minitest,
+        ),
+        (&[("composer.json", "")], "src/A.php", ProfileName::Phpunit),
+        (&[("mix.exs", "")], "lib/a.ex", ProfileName::Mix),
+        (&[("CMakeLists.txt", "")], "src/a.cpp", ProfileName::Cmake),
+    ] {
+        let project = Project::with(files);
+        let found = project.found(edited).unwrap();
+        assert_eq!(found.name, expected, "{files:?}");
+        assert_eq!(found.root, project.folder.path());
+    }
+    assert_eq!(Project::with(&[("a.txt", "")]).found("a.txt"), None);
+}
+
+#[test]
+fn the_nearest_project_that_speaks_the_language_wins() {
+    let project = Project::with(&[
+        ("Cargo.toml", ""),
+        ("web/package.json", r#"{"devDependencies":{"vitest":"3"}}"#),
+        ("web/native/Cargo.toml", ""),
+        ("tools/requirements.txt", ""),
+    ]);
+    for (edited, name, root) in [
+        ("src/lib.rs", ProfileName::Cargo, ""),
+        ("web/src/a.ts", ProfileName::Vitest, "web"),
+        ("web/native/src/lib.rs", ProfileName::Cargo, "web/native"),
+        ("tools/run.py", ProfileName::Pytest, "tools"),
+        // Above the package that does not speak it.
+        ("web/build.rs", ProfileName::Cargo, ""),
+        // Nobody speaks it: the nearest.
+        ("web/a.csv", ProfileName::Vitest, "web"),
+    ] {
+        let found = project.found(edited).unwrap();
+        assert_eq!(
+            (found.name, found.root),
+            (name, project.path(root)),
+            "{edited}"
+        );
+    }
+}
+
+#[expect(
+    clippy::too_many_lines,
+    reason = "a flat table: one profile after the other"
+)]
+#[test]
+fn every_file_has_a_kind() {
+    use FileKind::{
+        Configuration as C, Documentation as D, Other as O, Production as P, Test as T,
+    };
+    let table: &[(ProfileName, &[(&str, FileKind)])] = &[
+        (
+            ProfileName::Cargo,
+            &[
+                ("src/lib.rs", P),
+                ("build.rs", P),
+                ("src/schema.sql", P),
+                ("tests/a.rs", T),
+                ("tests/data/x.json", T),
+                ("src/a/tests.rs", T),
+                ("src/a/tests/b.rs", T),
+                ("src/latests.rs", P),
+                ("Cargo.toml", C),
+                ("Cargo.lock", C),
+                ("rustfmt.toml", C),
+                (".github/workflows/ci.yml", C),
+                ("README.md", D),
+                ("docs/design.txt", D),
+                ("docs/conf.py", P),
+                ("LICENSE", D),
+                ("assets/logo.png", O),
+                ("tools/gen.py", P),
+            ],
+        ),
+        (
+            ProfileName::Vitest,
+            &[
+                ("src/a.ts", P),
+                ("src/a.test.ts", T),
+                ("src/__tests__/a.ts", T),
+                ("tests/a.ts", T),
+                ("src/tests/a.ts", P),
+                ("vitest.config.ts", C),
+                ("package.json", C),
+                ("tsconfig.build.json", C),
+                ("src/contest.ts", P),
+            ],
+        ),
+        (
+            ProfileName::Pytest,
+            &[
+                ("app/a.py", P),
+                ("app/test_a.py", T),
+                ("app/a_test.py", T),
+                ("conftest.py", T),
+                ("tests/data/a.csv", T),
+                ("requirements-dev.txt", C),
+                ("setup.py", C),
+                ("notebooks/a.ipynb", P),
+            ],
+        ),
+        (
+            ProfileName::Go,
+            &[
+                ("a.go", P),
+                ("a_test.go", T),
+                ("pkg/testdata/x", T),
+                ("go.mod", C),
+                ("test.go", P),
+            ],
+        ),
+        (
+            ProfileName::Maven,
+            &[
+                ("src/main/java/A.java", P),
+                ("src/test/java/ATest.java", T),
+                ("m/src/test/resources/x", T),
+                ("pom.xml", C),
+            ],
+        ),
+        (
+            ProfileName::Gradle,
+            &[
+                ("app/src/main/kotlin/A.kt", P),
+                ("app/src/test/kotlin/A.kt", T),
+                ("build.gradle.kts", C),
+            ],
+        ),
+        (
+            ProfileName::Dotnet,
+            &[
+                ("src/App/A.cs", P),
+                ("tests/A.cs", T),
+                ("src/App.Tests/A.cs", T),
+                ("src/ATests.cs", T),
+                ("App.csproj", C),
+            ],
+        ),
+        (
+            ProfileName::Rspec,
+            &[("lib/a.rb", P), ("spec/a_spec.rb", T), ("Gemfile", C)],
+        ),
+        (
+            ProfileName::Minitest,
+            &[("lib/a.rb", P), ("test/a_test.rb", T), ("Rakefile", C)],
+        ),
+        (
+            ProfileName::Phpunit,
+            &[
+                ("src/A.php", P),
+                ("tests/ATest.php", T),
+                ("composer.json", C),
+            ],
+        ),
+        (
+            ProfileName::Mix,
+            &[
+                ("lib/a.ex", P),
+                ("test/a_test.exs", T),
+                ("mix.exs", C),
+                ("config/dev.exs", C),
+            ],
+        ),
+        (
+            ProfileName::Cmake,
+            &[
+                ("src/a.cpp", P),
+                ("include/a.h", P),
+                ("tests/a.cpp", T),
+                ("CMakeLists.txt", C),
+            ],
+        ),
+        (
+            ProfileName::Custom,
+            &[("a.py", P), ("a.md", D), ("a.toml", C), ("a.bin", O)],
+        ),
+    ];
+    for (name, files) in table {
+        let profile = built_in(*name, Path::new("/p"));
+        for (file, expected) in *files {
+            assert_eq!(
+                profile.kind(&Path::new("/p").join(file)),
+                *expected,
+                "{name} {file}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_person_says_wins() {
+    let project = Project::with(&[
+        ("Cargo.toml", ""),
+        (
+            ".codex/tdd.json",
+            r#"{"test":["checks/**"],"testCommand":["make","check"],"compileCommand":[],"timeLimitSeconds":7}"#,
+        ),
+    ]);
+    let root = project.folder.path();
+    let find = |home: Option<&Path>| find(root, &project.path("src/lib.rs"), home, None);
+    let profile = find(None).unwrap().unwrap();
+    assert_eq!(profile.name, ProfileName::Cargo);
+    assert_eq!(profile.kind(&project.path("checks/a.sh")), FileKind::Test);
+    assert_eq!(
+        profile.kind(&project.path("tests/a.rs")),
+        FileKind::Production
+    );
+    assert_eq!(profile.tests, [["make", "check"]]);
+    assert!(profile.compile.is_empty());
+    assert_eq!(profile.time_limit, Duration::from_secs(7));
+
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join(".claude")).unwrap();
+    let file = home.path().join(USER_FILE);
+    std::fs::write(&file, r#"{"profile":"go"}"#).unwrap();
+    assert_eq!(
+        find(Some(home.path())).unwrap().unwrap().name,
+        ProfileName::Go
+    );
+    for broken in [
+        "{",
+        "7",
+        r#"{"profile":"cobol"}"#,
+        r#"{"tset":[]}"#,
+        r#"{"timeLimitSeconds":0}"#,
+    ] {
+        std::fs::write(&file, broken).unwrap();
+        let error = find(Some(home.path())).unwrap_err().to_string();
+        assert!(error.contains("tdd-override.json"), "{error}");
+    }
+}
+
+#[test]
+fn a_default_is_for_what_is_not_recognised() {
+    let project = Project::with(&[("a.txt", "")]);
+    let find =
+        |default| find(project.folder.path(), &project.path("a.txt"), None, default).unwrap();
+    assert_eq!(find(None), None);
+    assert_eq!(
+        find(Some(ProfileName::Pytest)).unwrap().name,
+        ProfileName::Pytest
+    );
+}
+
+#[test]
+fn the_projects_own_tools_are_called() {
+    let vitest = ("package.json", r#"{"devDependencies":{"vitest":"3"}}"#);
+    for (more, test) in [
+        (
+            ("package-lock.json", ""),
+            vec!["npx", "--no-install", "vitest", "run"],
+        ),
+        (
+            ("pnpm-lock.yaml", ""),
+            vec!["pnpm", "exec", "vitest", "run"],
+        ),
+        (("yarn.lock", ""), vec!["yarn", "run", "vitest", "run"]),
+    ] {
+        let found = Project::with(&[vitest, more]).found("a.ts").unwrap();
+        assert_eq!(found.tests, [test]);
+        assert!(found.compile.is_empty());
+    }
+    let typed = Project::with(&[vitest, ("tsconfig.json", "{}")])
+        .found("a.ts")
+        .unwrap();
+    assert_eq!(typed.compile, [["npx", "--no-install", "tsc", "--noEmit"]]);
+    let wrapped = Project::with(&[("pom.xml", ""), ("mvnw", "")])
+        .found("A.java")
+        .unwrap();
+    assert_eq!(wrapped.tests[0][0], "./mvnw");
+    let file = Path::new("/p/a.rb");
+    let ruby = built_in(ProfileName::Rspec, Path::new("/p"));
+    assert_eq!(
+        Profile::commands(&ruby.compile, Some(file)),
+        [["ruby", "-c", "/p/a.rb"]]
+    );
+    assert!(Profile::commands(&ruby.compile, None).is_empty());
+}
+
+#[test]
+fn outcomes_are_read_from_what_runners_print() {
+    use TestOutcome::{Broken, Failing, Green, NoTests, OtherFailure};
+    for (name, code, output, expected) in [
+        (ProfileName::Cargo, 0, "test result: ok. 1 passed", Green),
+        (
+            ProfileName::Cargo,
+            101,
+            "assertion `left == right` failed\n  left: 1",
+            Failing,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "panicked at src/lib.rs:2:5:\nnot yet implemented",
+            Failing,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "called `Option::unwrap()` on a `None` value",
+            OtherFailure,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "error[E0425]: cannot find\nerror: could not compile `x`",
+            Broken,
+        ),
+        (
+            ProfileName::Pytest,
+            1,
+            "E       assert 1 == 2\nFAILED",
+            Failing,
+        ),
+        (ProfileName::Pytest, 1, "E   NotImplementedError", Failing),
+        (ProfileName::Pytest, 1, "E   KeyError: 'x'", OtherFailure),
+        (ProfileName::Pytest, 2, "1 error during collection", Broken),
+        (ProfileName::Pytest, 5, "no tests ran", NoTests),
+        (ProfileName::Go, 1, "--- FAIL: TestA (0.00s)", Failing),
+        (ProfileName::Go, 2, "FAIL\tx [build failed]", Broken),
+        (ProfileName::Node, 1, "code: 'ERR_ASSERTION'", Failing),
+        (
+            ProfileName::Node,
+            1,
+            "SyntaxError: Unexpected token",
+            Broken,
+        ),
+        (
+            ProfileName::Vitest,
+            1,
+            "AssertionError: expected 1 to be 2",
+            Failing,
+        ),
+        (
+            ProfileName::Vitest,
+            1,
+            "TypeError: f is not a function",
+            OtherFailure,
+        ),
+        (ProfileName::Jest, 1, "● Test suite failed to run", Broken),
+        (
+            ProfileName::Maven,
+            1,
+            "AssertionFailedError: expected: <1>",
+            Failing,
+        ),
+        (ProfileName::Maven, 1, "COMPILATION ERROR", Broken),
+    ] {
+        let profile = built_in(name, Path::new("/p"));
+        assert_eq!(
+            profile.outcome(Some(code), output),
+            expected,
+            "{name}: {output}"
+        );
+    }
+    // Ended by a signal.
+    let profile = built_in(ProfileName::Cargo, Path::new("/p"));
+    assert_eq!(profile.outcome(None, ""), OtherFailure);
+}
+
+#[test]
+fn the_first_failure_comes_first_and_the_rest_is_counted() {
+    let mut output = String::from(
+        "running 3 tests\nnoise\n\u{1b}[31m---- first stdout ----\u{1b}[0m\nassertion failed\n",
+    );
+    output.push_str(&"more\n".repeat(1_000));
+    let shown = built_in(ProfileName::Cargo, Path::new("/p")).failing_part(&output, 400);
+    assert!(
+        shown.starts_with("---- first stdout ----\nassertion failed"),
+        "{shown}"
+    );
+    assert!(
+        shown.len() < 450 && shown.ends_with("more lines"),
+        "{shown}"
+    );
+    assert_eq!(excerpt("a\nb\nlast", &["error"], 5), "last");
+    let long = format!("error{}", "x".repeat(10_000));
+    assert!(excerpt(&long, &["error"], 400).len() < 450);
+    assert!(excerpt("", &["error"], 100).is_empty());
+}

@@ -1,0 +1,186 @@
+//! A pane in a person's own tmux, where an agent runs that nobody launched.
+//!
+//! Nothing of theirs is changed: no option, no mode. It is typed into only while the expected program has it and nobody
+//! scrolls in it, which the tmux server decides in the same step.
+
+use std::path::PathBuf;
+
+use uuid::Uuid;
+
+use super::command::{Script, Socket, Tmux};
+use super::error::{TmuxError, excerpt};
+use super::input::{InputOutcome, check_text};
+use super::name::ProgramName;
+use super::state::PaneId;
+
+const FORMAT: &str =
+    "#{pane_id}|#{pane_dead}|#{pane_in_mode}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}";
+/// What the server prints once it has typed.
+const TYPED: &str = "typed";
+
+/// A pane of a person's own.
+#[derive(Debug, Clone)]
+pub struct OwnPane {
+    server: Tmux,
+    pane: PaneId,
+}
+
+/// What such a pane is at, at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnPaneState {
+    /// The foreground program; characters other than letters, digits and `_.+-` are `?`.
+    pub command: String,
+    /// True in copy mode and the like: somebody reads what has scrolled away.
+    pub in_mode: bool,
+}
+
+impl OwnPane {
+    /// Finds the pane that a process runs in, by what tmux has told it (`TMUX`, `TMUX_PANE`).
+    pub fn of(tmux: &Tmux, server: &str, pane: &str) -> Option<Self> {
+        // `socket,pid,session`; the socket may have commas of its own.
+        let mut parts = server.rsplitn(3, ',');
+        let (_, _, socket) = (parts.next()?, parts.next()?, parts.next()?);
+        let socket = PathBuf::from(socket);
+        let pane = PaneId(pane.strip_prefix('%')?.parse().ok()?);
+        let mut server = tmux.clone();
+        server.socket = Socket::Person(socket.is_absolute().then_some(socket)?);
+        Some(Self { server, pane })
+    }
+
+    /// Returns the state of the pane; none when it is gone or its program has ended.
+    pub async fn state(&self) -> Result<Option<OwnPaneState>, TmuxError> {
+        let target = self.pane.to_string();
+        let script = Script::new("list-panes").args(["-t", &target, "-F", FORMAT]);
+        let Some(printed) = self.server.run(&script, None).await?.found()? else {
+            return Ok(None);
+        };
+        Ok(printed.lines().find_map(|line| parse(line, self.pane)))
+    }
+
+    /// Returns when a person last typed in a terminal that shows the session, in seconds since 1970.
+    pub async fn last_activity(&self) -> Result<Option<u64>, TmuxError> {
+        let target = self.pane.to_string();
+        let script = Script::new("list-clients").args(["-t", &target, "-F", "#{client_activity}"]);
+        let printed = self.server.run(&script, None).await?.found()?;
+        let printed = printed.unwrap_or_default();
+        let times: Option<Vec<u64>> = printed.lines().map(|line| line.parse().ok()).collect();
+        let times = times.ok_or_else(|| TmuxError::UnexpectedOutput {
+            action: "list-clients",
+            output: excerpt(&printed),
+        })?;
+        Ok(times.into_iter().max())
+    }
+
+    /// Returns what the pane shows, with colours as escape sequences.
+    pub async fn capture(&self) -> Result<String, TmuxError> {
+        let target = self.pane.to_string();
+        let script = Script::new("capture-pane").args(["-p", "-e", "-t", &target]);
+        let found = self.server.run(&script, None).await?.found()?;
+        found.ok_or(TmuxError::SessionMissing { session: target })
+    }
+
+    /// Pastes text as one bracketed paste, without pressing Enter.
+    pub async fn paste(
+        &self,
+        text: &str,
+        expected: &ProgramName,
+    ) -> Result<InputOutcome, TmuxError> {
+        check_text(text)?;
+        let pane = self.pane;
+        let buffer = format!("claude-codex-{}", Uuid::new_v4().simple());
+        let script = Script::new("load-buffer")
+            .args(["-b", &buffer, "-"])
+            .then("if-shell")
+            .args(["-F", "-t", &pane.to_string(), &self.condition(expected)])
+            .arg(format!(
+                "paste-buffer -p -r -d -b {buffer} -t '{pane}' ; display-message -p {TYPED}"
+            ))
+            .arg(format!("delete-buffer -b {buffer}"));
+        self.type_with(script, Some(text.as_bytes().to_vec())).await
+    }
+
+    /// Presses Enter.
+    pub async fn press_enter(&self, expected: &ProgramName) -> Result<InputOutcome, TmuxError> {
+        let pane = self.pane;
+        let script = Script::new("if-shell")
+            .args(["-F", "-t", &pane.to_string(), &self.condition(expected)])
+            .arg(format!(
+                "send-keys -t '{pane}' Enter ; display-message -p {TYPED}"
+            ))
+            .arg("display-message -p other");
+        self.type_with(script, None).await
+    }
+
+    /// Returns the format that is true only while the pane is alive, not scrolled, and has the expected program.
+    fn condition(&self, expected: &ProgramName) -> String {
+        let fields = "#{pane_id}/#{pane_dead}/#{pane_in_mode}/#{pane_current_command}";
+        format!("#{{==:{fields},{}/0/0/{expected}}}", self.pane)
+    }
+
+    /// Runs the script to its end, whatever becomes of us: half of it would leave a buffer behind.
+    async fn type_with(
+        &self,
+        script: Script,
+        input: Option<Vec<u8>>,
+    ) -> Result<InputOutcome, TmuxError> {
+        let server = self.server.clone();
+        let typing = async move { server.run(&script, input.as_deref()).await?.found() };
+        let printed = tokio::spawn(typing).await.unwrap_or(Ok(None))?;
+        Ok(match printed {
+            Some(printed) if printed.trim_end() == TYPED => InputOutcome::Typed,
+            Some(printed) => InputOutcome::OtherProgram {
+                command: excerpt(&printed),
+            },
+            None => InputOutcome::Missing,
+        })
+    }
+}
+
+fn parse(line: &str, wanted: PaneId) -> Option<OwnPaneState> {
+    let fields: Vec<&str> = line.splitn(4, '|').collect();
+    let [pane, dead, mode, command] = fields[..] else {
+        return None;
+    };
+    (pane == wanted.to_string() && dead == "0").then(|| OwnPaneState {
+        command: command.to_owned(),
+        in_mode: !matches!(mode, "" | "0"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tmux::SocketName;
+
+    #[test]
+    fn a_pane_is_known_by_what_tmux_says() {
+        let tmux = Tmux::new(
+            SocketName::new("x").unwrap(),
+            "/c".into(),
+            "tmux".into(),
+            Vec::new(),
+        );
+        let of = |server, pane| OwnPane::of(&tmux, server, pane);
+        let found = of("/tmp/tmux-0/a,b,123,0", "%7").unwrap();
+        assert_eq!(found.pane, PaneId(7));
+        assert!(matches!(&found.server.socket, Socket::Person(path) if path.ends_with("a,b")));
+        for (server, pane) in [
+            ("", "%1"),
+            ("relative,1,0", "%1"),
+            ("/s,1,0", "1"),
+            ("/s", "%1"),
+        ] {
+            assert!(of(server, pane).is_none(), "{server} {pane}");
+        }
+    }
+
+    #[test]
+    fn only_the_living_pane_counts() {
+        let pane = PaneId(2);
+        let state = parse("%2|0|1|claude", pane).unwrap();
+        assert_eq!((state.command.as_str(), state.in_mode), ("claude", true));
+        assert_eq!(parse("%2|1|0|claude", pane), None);
+        assert_eq!(parse("%22|0|0|claude", pane), None);
+        assert_eq!(parse("", pane), None);
+    }
+}

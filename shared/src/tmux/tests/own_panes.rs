@@ -1,0 +1,56 @@
+//! A pane of a person's own is typed into only while the expected program has it.
+
+use super::*;
+use crate::tmux::{InputOutcome, OwnPane, ProgramName};
+
+/// The pane as the program in it would know it, by what tmux has told it.
+async fn own(server: &Server, pane: &Pane) -> OwnPane {
+    let script = Script::new("display-message").args(["-p", "#{socket_path},#{pid},0"]);
+    let told = server.tmux.run(&script, None).await.unwrap();
+    let told = told.found().unwrap().unwrap();
+    OwnPane::of(&server.tmux, told.trim_end(), &pane.pane_id.to_string()).unwrap()
+}
+
+fn program(name: &str) -> ProgramName {
+    ProgramName::new(name).unwrap()
+}
+
+#[tokio::test]
+async fn text_reaches_the_program_that_was_meant() {
+    let server = Server::new();
+    let pane = server.start("mine", &["cat"]).await;
+    let own = own(&server, &pane).await;
+    let state = own.state().await.unwrap().unwrap();
+    assert_eq!((state.command.as_str(), state.in_mode), ("cat", false));
+    let typed = own.paste("hello there", &program("cat")).await.unwrap();
+    assert_eq!(typed, InputOutcome::Typed);
+    let typed = own.press_enter(&program("cat")).await.unwrap();
+    assert_eq!(typed, InputOutcome::Typed);
+    server.wait_screen("mine", "hello there\nhello there").await;
+    assert!(own.capture().await.unwrap().contains("hello there"));
+    assert_eq!(own.last_activity().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn nothing_is_typed_for_another_program_or_a_reader_or_the_dead() {
+    let server = Server::new();
+    let pane = server.start("mine", &["cat"]).await;
+    let own = own(&server, &pane).await;
+    let refused = |outcome: InputOutcome| assert_ne!(outcome, InputOutcome::Typed);
+    refused(own.paste("WRONG", &program("claude")).await.unwrap());
+    refused(own.press_enter(&program("claude")).await.unwrap());
+    let scroll = Script::new("copy-mode").args(["-t", &pane.pane_id.to_string()]);
+    server.tmux.run(&scroll, None).await.unwrap();
+    assert!(own.state().await.unwrap().unwrap().in_mode);
+    refused(own.paste("WRONG", &program("cat")).await.unwrap());
+    let leave = Script::new("copy-mode").args(["-q", "-t", &pane.pane_id.to_string()]);
+    server.tmux.run(&leave, None).await.unwrap();
+    let screen = own.capture().await.unwrap();
+    assert!(!screen.contains("WRONG"), "{screen}");
+    server.start("other", &["cat"]).await;
+    server.tmux.kill(&session_name("mine")).await.unwrap();
+    assert_eq!(own.state().await.unwrap(), None);
+    refused(own.paste("WRONG", &program("cat")).await.unwrap());
+    // No buffer is left behind.
+    assert_eq!(server.buffers().await, "");
+}
