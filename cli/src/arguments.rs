@@ -13,6 +13,7 @@ use crate::commands::events::EventsArgs;
 use crate::commands::exec_agent::ExecAgentArgs;
 use crate::commands::finish_instance::FinishInstanceArgs;
 use crate::commands::hook::HookArgs;
+use crate::commands::host_agent::HostAgentArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::logs::LogsArgs;
@@ -27,6 +28,7 @@ use crate::commands::show::ShowArgs;
 use crate::commands::stop::StopArgs;
 use crate::commands::sync::SyncArgs;
 use crate::commands::tasks::TasksArgs;
+use crate::commands::tdd::TddArgs;
 use crate::demo::{DemoAgentArgs, DemoArgs};
 
 const EXAMPLES: &str = "\
@@ -38,6 +40,7 @@ Begin here:
   claude-codex dashboard                     the same in the browser, with live terminals
   claude-codex attach work-fix-the-login-page-a1
                                              look over its shoulder (Ctrl-b d leaves it at work)
+  claude-codex tdd SPEC.md                   from a specification to a pull request, unattended
   claude-codex pr list                       what was published; pr show, diff, merge, close
   claude-codex stop ID                       end it; unsaved work is kept
   claude-codex clean                         remove what ended agents left
@@ -60,6 +63,7 @@ pub(crate) enum Command {
     Code(CodeArgs),
     Plan(PlanArgs),
     Review(ReviewArgs),
+    Tdd(TddArgs),
     List(ListArgs),
     Show(ShowArgs),
     Attach(AttachArgs),
@@ -89,6 +93,8 @@ pub(crate) enum Command {
     ExecAgent(ExecAgentArgs),
     #[command(hide = true)]
     FinishInstance(FinishInstanceArgs),
+    #[command(hide = true)]
+    HostAgent(HostAgentArgs),
 }
 
 #[cfg(test)]
@@ -130,5 +136,9 @@ mod tests {
         assert!(parse(&["pr", "merge", "3", "--method", "force"]).is_err());
         assert!(parse(&["pr", "show", "codex://pull/app/3"]).is_ok());
         assert!(parse(&["pr", "show", "three"]).is_err());
+        assert!(parse(&["tdd", "SPEC.md", "--max-reviews", "2", "--no-cleanup"]).is_ok());
+        assert!(parse(&["tdd", "list"]).is_ok() && parse(&["tdd"]).is_err());
+        assert!(parse(&["tdd", "resume", "20260728-123456-abcdef"]).is_ok());
+        assert!(parse(&["tdd", "SPEC.md", "--max-reviews", "0"]).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! The command line: parse, dispatch, print the error and its hint.
 
+mod action_lines;
 mod arguments;
 mod commands;
 mod demo;
@@ -58,6 +59,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::Doctor(_)
         | Command::Events(_)
         | Command::FinishInstance(_)
+        | Command::HostAgent(_)
         | Command::Init(_)
         | Command::List(_)
         | Command::Logs(_)
@@ -70,7 +72,8 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::Show(_)
         | Command::Stop(_)
         | Command::Sync(_)
-        | Command::Tasks(_) => {}
+        | Command::Tasks(_)
+        | Command::Tdd(_) => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -90,6 +93,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Doctor(_) => commands::doctor::doctor(output).await,
         Command::Events(args) => commands::events::events(args, output).await,
         Command::FinishInstance(args) => commands::finish_instance::finish_instance(&args).await,
+        Command::HostAgent(args) => commands::host_agent::host_agent(&args, output).await,
         Command::Init(args) => commands::init::init(&args, output).await,
         Command::List(args) => commands::list::list(&args, output).await,
         Command::Logs(args) => commands::logs::logs(&args, output).await,
@@ -103,6 +107,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Stop(args) => commands::stop::stop(&args, output).await,
         Command::Sync(_) => commands::sync::sync(output).await,
         Command::Tasks(args) => commands::tasks::tasks(&args, output).await,
+        Command::Tdd(args) => commands::tdd::tdd(args, output).await,
         Command::Completions(_)
         | Command::DemoAgent(_)
         | Command::ExecAgent(_)

@@ -87,6 +87,13 @@ impl Output {
         }
     }
 
+    /// Tells beside the data what is happening, in a line that may hold styles of ours.
+    pub(crate) fn line(self, text: &str) {
+        if !self.json {
+            let _ = writeln!(anstream::stderr().lock(), "{text}");
+        }
+    }
+
     /// Prints a failure and returns the exit code.
     pub(crate) fn failure(self, failure: &Failure) -> ExitCode {
         if let Failure::Error(error) = failure {

@@ -56,10 +56,8 @@ impl Progress {
             shown,
             current: Arc::default(),
         };
-        let cancel = CancellationToken::new();
-        tokio::spawn(cancel_at_signal(cancel.clone()));
         let reporter = progress.clone();
-        let run = Run::new(cancel, move |what| reporter.step(what));
+        let run = cancellable(move |what| reporter.step(what));
         (run, progress)
     }
 
@@ -100,6 +98,13 @@ impl Progress {
             spinner.println(format!("{mark} {} ({took} ms)", done.what));
         }
     }
+}
+
+/// Makes a run that ends early when the user says so, and tells its steps.
+pub(crate) fn cancellable(report: impl Fn(&str) + Send + Sync + 'static) -> Run {
+    let cancel = CancellationToken::new();
+    tokio::spawn(cancel_at_signal(cancel.clone()));
+    Run::new(cancel, report)
 }
 
 /// Cancels at the first signal; a second one doesn't wait for the undoing.

@@ -13,7 +13,12 @@ use crate::output::{NAME, Output, WARNING};
 
 /// Opens the surroundings and brings the database in line with what is really there.
 pub(crate) async fn open(output: Output) -> Result<Context, Error> {
-    let context = open_as_it_is().await?;
+    open_in(Environment::of_process(), output).await
+}
+
+/// The same in other surroundings than those of the process.
+pub(crate) async fn open_in(environment: Environment, output: Output) -> Result<Context, Error> {
+    let context = Context::open(environment, &[]).await?;
     reconcile(&context, output).await;
     Ok(context)
 }

@@ -69,6 +69,7 @@ class Terminal {
     if (this.mine) this.lost();
     this.part.who.textContent = "There is no terminal now.";
     this.part.cursor.hidden = true;
+    if (this.part.control) this.part.control.disabled = true;
     setTimeout(() => this.open(), LOOK_AGAIN);
   }
 
@@ -79,6 +80,7 @@ class Terminal {
       if (this.rows[n]) this.rows[n].innerHTML = html;
     }
     this.box.classList.toggle("is-dead", !screen.alive);
+    if (this.part.control) this.part.control.disabled = !screen.alive;
     // Until a program names it, a terminal is called like its machine.
     this.part.title.textContent = /\s/.test(screen.title) ? screen.title : this.id;
     this.measure(screen);
@@ -130,6 +132,7 @@ class Terminal {
     if (text !== this.size) {
       this.size = text;
       this.part.sheet.style.setProperty("--t-size", text);
+      this.part.sheet.style.setProperty("--t-row", `${Math.round(size * 1.32)}px`);
     }
     if (this.following) this.toEnd();
   }
@@ -138,7 +141,7 @@ class Terminal {
     const mark = this.part.cursor;
     mark.hidden = !cursor.visible;
     mark.style.left = `${cursor.x}ch`;
-    mark.style.top = `calc(${this.part.screen.offsetTop}px + ${cursor.y} * 1.32em)`;
+    mark.style.top = `calc(${this.part.screen.offsetTop}px + ${cursor.y} * var(--t-row, 17px))`;
     this.cursor = cursor;
   }
 

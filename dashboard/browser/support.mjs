@@ -192,6 +192,14 @@ export class World {
   async dispose() {
     await this.stopDashboard();
     this.tmux("kill-server");
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    // Programs that were just ended may still write their last words.
+    await until("its folder is gone", () => {
+      try {
+        rmSync(this.folder, { recursive: true, force: true });
+        return true;
+      } catch {
+        return false;
+      }
+    });
   }
 }

@@ -71,6 +71,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | C::RemoteNotFound
         | C::RepositoryNotFound
         | C::TaskNotFound
+        | C::TddRunNotFound
         | C::TmuxSessionNotFound => StatusCode::NOT_FOUND,
         C::AddressInUse
         | C::AgentEnded

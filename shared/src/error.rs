@@ -90,6 +90,7 @@ closed_enum!(
         ServerMissing = "SERVER_MISSING",
         TaskNotFound = "TASK_NOT_FOUND",
         TaskNotReady = "TASK_NOT_READY",
+        TddRunNotFound = "TDD_RUN_NOT_FOUND",
         TmuxFailed = "TMUX_FAILED",
         TmuxMissing = "TMUX_MISSING",
         TmuxSessionNotFound = "TMUX_SESSION_NOT_FOUND",
@@ -179,6 +180,8 @@ impl From<StoreError> for Error {
             StoreError::Illegal(illegal) => illegal.into(),
             StoreError::InstanceNotFound { .. } => Self::new(Code::InstanceNotFound, message)
                 .hint("`claude-codex list --all` shows every instance."),
+            StoreError::TddRunNotFound { .. } => Self::new(Code::TddRunNotFound, message)
+                .hint("`claude-codex tdd list` shows every run."),
             StoreError::TaskNotFound { .. } => Self::new(Code::TaskNotFound, message).hint(
                 "Read the resource codex://tasks, or run `claude-codex tasks`, for the tasks that exist.",
             ),

@@ -3,6 +3,8 @@
 //! Every child leads its own process group, so that ending it also ends what it started (git
 //! hooks, ssh, filters). Ending means SIGTERM first: git then removes its lock files itself.
 
+mod lines;
+
 use std::ffi::OsString;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -12,6 +14,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 use crate::model::instance::ProcessMark;
+
+pub use lines::{Source, follow};
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);

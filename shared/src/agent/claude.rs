@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::environment::Environment;
 use super::error::AgentError;
 use super::hooks::HookName;
-use super::launch::{ClaudeOptions, LaunchSpec, Session};
+use super::launch::{ClaudeOptions, Conduct, LaunchSpec, Session};
 use super::permissions::Rules;
 use super::prompt;
 
@@ -50,7 +50,10 @@ pub(super) fn argv(
     if let Some(model) = options.model {
         add(&["--model", model]);
     }
-    if !spec.task.is_empty() {
+    if spec.conduct == Conduct::Headless {
+        // The stream is only complete with --verbose, and refused without.
+        add(&["-p", "--output-format", "stream-json", "--verbose"]);
+    } else if !spec.task.is_empty() {
         // What follows `--` is no flag, whatever it begins with.
         add(&["--", &first_argument(spec, paths.prompt)]);
     }

@@ -33,6 +33,7 @@ pub struct LaunchSpec<'a> {
     pub instance: &'a str,
     pub program: Program<'a>,
     pub session: Session,
+    pub conduct: Conduct,
     /// Absolute. Not in the worktree: nothing here is to be committed.
     pub directory: &'a Path,
     pub worktree: &'a Path,
@@ -72,6 +73,15 @@ pub struct ClaudeOptions<'a> {
     pub hooks: &'a [HookName],
 }
 
+/// How a person and an agent get on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conduct {
+    /// It has a terminal, and its prompt is on its command line.
+    Interactive,
+    /// It reads its prompt from standard input, takes one turn, and ends.
+    Headless,
+}
+
 /// A Claude Code session to begin, or to take up again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Session {
@@ -92,6 +102,8 @@ pub struct Launch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentFiles {
     pub prompt: PathBuf,
+    /// What a headless agent gets as standard input.
+    pub input: PathBuf,
     pub mcp_config: PathBuf,
     pub launch: PathBuf,
     /// Claude Code only.
@@ -133,6 +145,8 @@ pub fn prepare(spec: &LaunchSpec<'_>) -> Result<Prepared, AgentError> {
         ),
         ("CODEX_MCP_CONFIG".to_owned(), utf8(&mcp_path)?.to_owned()),
     ]);
+    // Another program gets its role and its task in one; Claude Code has a flag for the role.
+    let mut input_path = prompt_path.clone();
     let (argv, settings, system) = match &spec.program {
         Program::Other { command } => (other::argv(command)?, None, None),
         Program::Claude(options) => {
@@ -149,6 +163,10 @@ pub fn prepare(spec: &LaunchSpec<'_>) -> Result<Prepared, AgentError> {
             )?;
             write_json(&settings_path, &claude::settings(spec, options, &rules)?)?;
             write(&system_path, spec.instructions)?;
+            if spec.conduct == Conduct::Headless {
+                input_path = at("message.md");
+                write(&input_path, &message)?;
+            }
             own.extend(claude::variables());
             let paths = Paths {
                 prompt: utf8(&prompt_path)?,
@@ -172,6 +190,7 @@ pub fn prepare(spec: &LaunchSpec<'_>) -> Result<Prepared, AgentError> {
         environment: launch.environment,
         files: AgentFiles {
             prompt: prompt_path,
+            input: input_path,
             mcp_config: mcp_path,
             launch: launch_path,
             settings,
@@ -201,7 +220,7 @@ fn expected_command(argv: &[String]) -> String {
         .unwrap_or_default()
 }
 
-fn make_private(directory: &Path) -> Result<(), AgentError> {
+pub(super) fn make_private(directory: &Path) -> Result<(), AgentError> {
     let made = DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -213,7 +232,7 @@ fn make_private(directory: &Path) -> Result<(), AgentError> {
         })
 }
 
-fn write_json(path: &Path, value: &impl Serialize) -> Result<(), AgentError> {
+pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), AgentError> {
     let text = serde_json::to_string_pretty(value).map_err(|source| AgentError::Write {
         path: path.to_owned(),
         source: source.into(),
@@ -289,6 +308,7 @@ mod tests {
                 instance: "work-1-a1",
                 program: Program::Claude(self.claude()),
                 session: Session::New(Uuid::nil()),
+                conduct: Conduct::Interactive,
                 directory: &self.directory,
                 worktree: &self.worktree,
                 instructions: "Be a coder.",

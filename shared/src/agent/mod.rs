@@ -17,8 +17,10 @@ mod project_commands;
 mod prompt;
 mod screen;
 mod state;
+mod stream;
 mod transcript;
 mod trust;
+mod turn;
 
 pub use claude::MAX_PROMPT_ARGUMENT;
 pub use detect::{MINIMUM_VERSION, Version, find_claude, version};
@@ -27,16 +29,21 @@ pub use error::AgentError;
 pub use hooks::{Answer, EndReason, Event, HookName, Payload, Source, ToolCall};
 pub use known_version::check_version;
 pub use launch::{
-    AgentFiles, ClaudeOptions, DEFAULT_HOOKS, Launch, LaunchSpec, Prepared, Program, Session,
-    prepare,
+    AgentFiles, ClaudeOptions, Conduct, DEFAULT_HOOKS, Launch, LaunchSpec, Prepared, Program,
+    Session, prepare,
 };
 pub use permissions::{Choice, Mode, Rules, rules};
 pub use project_commands::{Command, recognise_commands};
-pub use prompt::{PLACEHOLDERS, Values, first_message, harmless, render, template};
+pub use prompt::{PLACEHOLDERS, Template, Values, first_message, harmless, render, template};
 pub use screen::{Draft, Screen, draft, screen};
 pub use state::{
     AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, sessions,
     state,
 };
+pub use stream::{LastMessage, StreamEvent, parse as parse_stream};
 pub use transcript::{Found, end as transcript_end, path as transcript_path, transcript_contains};
 pub use trust::{Change, config_file, forget, trust};
+pub use turn::{
+    Turn, TurnEnd, ask_for_turn, end_turn, is_asked_for, last_turn, next_turn, prepare_turns,
+    stream_file, turn_end,
+};

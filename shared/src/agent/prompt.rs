@@ -4,10 +4,34 @@ use std::path::Path;
 
 use super::error::AgentError;
 use crate::model::InstanceKind as Role;
+use crate::model::closed_enum::closed_enum;
 
 const CODING: &str = include_str!("../../prompts/coding.md");
 const REVIEW: &str = include_str!("../../prompts/review.md");
 const PLANNING: &str = include_str!("../../prompts/planning.md");
+const TDD_CODER: &str = include_str!("../../prompts/tdd-coder.md");
+const TDD_REVIEWER: &str = include_str!("../../prompts/tdd-reviewer.md");
+
+closed_enum!(
+    /// The templates there are, by the names of their files.
+    Template, "prompt template" {
+        Coding = "coding",
+        Review = "review",
+        Planning = "planning",
+        TddCoder = "tdd-coder",
+        TddReviewer = "tdd-reviewer",
+    }
+);
+
+impl From<Role> for Template {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Coding => Self::Coding,
+            Role::Review => Self::Review,
+            Role::Planning => Self::Planning,
+        }
+    }
+}
 
 /// What a template may name. One list for all roles, so that a template can be moved between them.
 pub const PLACEHOLDERS: [&str; 9] = [
@@ -25,20 +49,26 @@ pub const PLACEHOLDERS: [&str; 9] = [
 /// Values for placeholders, by name.
 pub type Values<'a> = std::collections::BTreeMap<&'a str, &'a str>;
 
-/// Returns the template of a role: the repository's own (`<directory>/<role>.md`), else the built-in.
-pub fn template(role: Role, directory: Option<&Path>) -> Result<String, AgentError> {
+/// Returns a template: the repository's own (`<directory>/<name>.md`), else the built-in.
+pub fn template(
+    which: impl Into<Template>,
+    directory: Option<&Path>,
+) -> Result<String, AgentError> {
+    let which = which.into();
     if let Some(directory) = directory {
-        let path = directory.join(role.as_str()).with_extension("md");
+        let path = directory.join(which.as_str()).with_extension("md");
         match std::fs::read_to_string(&path) {
             Ok(text) => return Ok(text),
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => {}
             Err(source) => return Err(AgentError::Read { path, source }),
         }
     }
-    let built_in = match role {
-        Role::Coding => CODING,
-        Role::Review => REVIEW,
-        Role::Planning => PLANNING,
+    let built_in = match which {
+        Template::Coding => CODING,
+        Template::Review => REVIEW,
+        Template::Planning => PLANNING,
+        Template::TddCoder => TDD_CODER,
+        Template::TddReviewer => TDD_REVIEWER,
     };
     Ok(built_in.to_owned())
 }
@@ -116,9 +146,9 @@ mod tests {
     #[test]
     fn built_in_templates_use_known_placeholders_only() {
         let values: Values<'_> = PLACEHOLDERS.iter().map(|name| (*name, "value")).collect();
-        for &role in Role::ALL {
-            let template = template(role, None).unwrap();
-            let text = render(role.as_str(), &template, &values).unwrap();
+        for &which in Template::ALL {
+            let template = template(which, None).unwrap();
+            let text = render(which.as_str(), &template, &values).unwrap();
             assert!(!text.contains("{{"), "{text}");
         }
     }

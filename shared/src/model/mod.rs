@@ -11,6 +11,7 @@ pub mod review;
 pub mod secret;
 pub mod status;
 pub mod task;
+pub mod tdd;
 pub mod text;
 pub mod timestamp;
 
@@ -25,4 +26,5 @@ pub use review::{Finding, Review, Severity, Verdict};
 pub use secret::Secret;
 pub use status::{IllegalTransition, Status, StatusEvent};
 pub use task::{Priority, Task, TaskStatus};
+pub use tdd::{TddResult, TddRole, TddRun, TddStatus, TddStep, WorktreeInfo};
 pub use timestamp::{seconds_since_1970, time_of_seconds};

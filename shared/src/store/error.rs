@@ -38,6 +38,8 @@ pub enum StoreError {
     Illegal(#[from] IllegalTransition),
     #[error("there is no instance `{id}`")]
     InstanceNotFound { id: InstanceId },
+    #[error("there is no TDD run `{id}`")]
+    TddRunNotFound { id: InstanceId },
     #[error("there is no task `{id}` in this repository")]
     TaskNotFound { id: TaskId },
     #[error("task `{id}` can't be started: it is {status}, or waits for tasks that are not done")]
@@ -73,6 +75,7 @@ impl StoreError {
             | Self::Thread { .. }
             | Self::Illegal(_)
             | Self::InstanceNotFound { .. }
+            | Self::TddRunNotFound { .. }
             | Self::TaskNotFound { .. }
             | Self::TaskNotReady { .. }
             | Self::IdTaken { .. }

@@ -19,6 +19,7 @@ mod reviews;
 mod row;
 mod schema;
 mod tasks;
+mod tdd_runs;
 mod totals;
 mod webhooks;
 
@@ -38,6 +39,7 @@ pub use pane_control::PaneControl;
 pub use phases::{NewPhase, PhaseRow, Violation};
 pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
+pub use tdd_runs::{NewTddRun, NextTurn};
 pub use totals::{EventTotal, EventTotals};
 
 /// The time now, as stored.

@@ -10,6 +10,7 @@ pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
 /// Steps from each version to the next: entry 0 leads from version 1 to version 2. Only ever added to.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/dashboard.sql"),
+    include_str!("migrations/tdd_runs.sql"),
     include_str!("migrations/tdd_phases.sql"),
 ];
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::*;
 use crate::model::{
     EventSource, InstanceKind, LaunchStep, MessageKind, MessageState, Origin, Phase, Priority,
-    Status, StatusEvent, TakenBy, TaskStatus, Verdict,
+    Status, StatusEvent, TakenBy, TaskStatus, TddRole, TddStatus, TddStep, Verdict,
 };
 
 pub(super) fn open_in(folder: &Path) -> Store {
@@ -90,6 +90,9 @@ fn every_check_equals_its_enum() {
     same!(TakenBy, "messages", "taken_by");
     same!(Phase, "tdd_phases", "phase");
     same!(EventSource, "mcp_events", "source");
+    same!(TddStatus, "tdd_runs", "status");
+    same!(TddStep, "tdd_runs", "step");
+    same!(TddRole, "tdd_responses", "role");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::Context;
 use crate::agent::{
-    self, Choice, ClaudeOptions, DEFAULT_HOOKS, LaunchSpec, Mode, Program, Session, Values,
+    self, Choice, ClaudeOptions, Conduct, DEFAULT_HOOKS, LaunchSpec, Mode, Prepared, Program,
+    Session, Template, Values,
 };
 use crate::config::PermissionMode;
 use crate::error::Error;
@@ -47,10 +48,40 @@ pub(super) async fn write(
     session: Session,
     briefing: &Briefing,
 ) -> Result<PathBuf, Error> {
+    let role = Role {
+        template: instance.kind.into(),
+        conduct: Conduct::Interactive,
+        task: match session {
+            Session::New(_) => instance.prompt.as_str(),
+            // It knows its task; the conversation goes on where it was.
+            Session::Resume(_) => "",
+        },
+    };
+    let prepared = prepare(context, repository, instance, session, briefing, &role).await?;
+    Ok(prepared.files.launch)
+}
+
+/// What an agent is to be.
+pub(super) struct Role<'a> {
+    pub(super) template: Template,
+    pub(super) conduct: Conduct,
+    /// Its first message; empty: none.
+    pub(super) task: &'a str,
+}
+
+/// Writes the files and answers the trust dialog ahead.
+pub(super) async fn prepare(
+    context: &Context,
+    repository: &Repository,
+    instance: &Instance,
+    session: Session,
+    briefing: &Briefing,
+    role: &Role<'_>,
+) -> Result<Prepared, Error> {
     let settings = &context.settings().agent;
     let folder = context.agent_folder(&instance.id);
     let prompts = repository.root().join(".codex/prompts");
-    let template = agent::template(instance.kind, Some(&prompts))?;
+    let template = agent::template(role.template, Some(&prompts))?;
     let worktree = instance.worktree_path.to_string_lossy();
     let branch = instance.branch_name.as_deref().unwrap_or("(detached)");
     let values = Values::from([
@@ -64,7 +95,7 @@ pub(super) async fn write(
         ("round_note", &briefing.round_note),
         ("earlier_findings", &briefing.earlier_findings),
     ]);
-    let instructions = agent::render(instance.kind.as_str(), &template, &values)?;
+    let instructions = agent::render(role.template.as_str(), &template, &values)?;
 
     let handed_on = context.environment.handed_on()?;
     let mut server_environment = handed_on.clone();
@@ -97,20 +128,16 @@ pub(super) async fn write(
             command: &settings.command,
         },
     };
-    let task = match session {
-        Session::New(_) => instance.prompt.as_str(),
-        // It knows its task; the conversation goes on where it was.
-        Session::Resume(_) => "",
-    };
     let prepared = agent::prepare(&LaunchSpec {
         role: instance.kind,
         instance: instance.id.as_str(),
         program,
         session,
+        conduct: role.conduct,
         directory: &folder,
         worktree: &instance.worktree_path,
         instructions: &instructions,
-        task,
+        task: role.task,
         server: &context.own_program(instance.kind.server_name())?,
         server_environment: &server_environment,
         hook_program: &context.own_program("claude-codex")?,
@@ -125,7 +152,7 @@ pub(super) async fn write(
         )
         .await?;
     }
-    Ok(prepared.files.launch)
+    Ok(prepared)
 }
 
 fn mode(setting: PermissionMode) -> Mode {

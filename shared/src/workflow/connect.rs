@@ -2,9 +2,9 @@
 
 use super::Context;
 use crate::error::{Code, Error};
-use crate::model::{InstanceId, InstanceKind, Status, StatusEvent};
+use crate::model::{Instance, InstanceId, InstanceKind, Status, StatusEvent};
 use crate::process;
-use crate::store::NewEvent;
+use crate::store::{NewEvent, StoreError, Writer};
 
 /// Records that a launched instance's server is up, and returns the instance.
 pub async fn connect(
@@ -22,16 +22,7 @@ pub async fn connect(
                 return Ok(Err(instance.kind));
             }
             w.set_server(&wanted, Some(&server))?;
-            let mut changes = Vec::new();
-            if instance.status == Status::Started {
-                changes.push(w.transition(&wanted, StatusEvent::Connected)?);
-                if let Some(coder) = &instance.parent_instance_id
-                    && w.instance(coder)?.status == Status::WaitingReview
-                {
-                    changes.push(w.transition(coder, StatusEvent::ReviewerConnected)?);
-                }
-                w.insert_event(&NewEvent::system(&wanted, "connected", changes))?;
-            }
+            came_to_life(w, &instance)?;
             Ok(Ok(()))
         })
         .await?;
@@ -43,4 +34,18 @@ pub async fn connect(
         )
         .hint(format!("Register {} for it.", actual.server_name()))),
     }
+}
+
+/// Moves an agent on that was launched and has now been heard of.
+pub(super) fn came_to_life(writer: &Writer<'_>, instance: &Instance) -> Result<(), StoreError> {
+    if instance.status != Status::Started {
+        return Ok(());
+    }
+    let mut changes = vec![writer.transition(&instance.id, StatusEvent::Connected)?];
+    if let Some(coder) = &instance.parent_instance_id
+        && writer.instance(coder)?.status == Status::WaitingReview
+    {
+        changes.push(writer.transition(coder, StatusEvent::ReviewerConnected)?);
+    }
+    writer.insert_event(&NewEvent::system(&instance.id, "connected", changes))
 }

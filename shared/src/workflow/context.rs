@@ -103,6 +103,11 @@ impl Context {
         self.state_dir.join("logs").join(format!("{id}.log"))
     }
 
+    /// Returns the folder with what a headless agent printed in each of its turns.
+    pub fn turn_records(&self, id: &InstanceId) -> PathBuf {
+        self.state_dir.join("logs").join(id.as_str())
+    }
+
     /// Returns the folder in which Claude Code says what its sessions do.
     pub fn claude_folder(&self) -> Result<PathBuf, Error> {
         let configured = self.environment.claude_config_dir();

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use super::finish::end;
+use super::tdd::{tdd_run_of, turns};
 use super::{Context, Run};
 use crate::agent::{self, AgentState};
 use crate::error::{Code, Error};
@@ -54,6 +55,14 @@ pub async fn finish_when_done(context: &Context, id: &InstanceId) -> Result<(), 
     let wanted = id.clone();
     let instance = context.store.read(move |r| r.instance(&wanted)).await?;
     tokio::time::sleep(ANSWER).await;
+    if tdd_run_of(context, id).await?.is_some() {
+        let deadline = tokio::time::Instant::now() + LAST_TURN;
+        while turns::is_under_way(context, id)? && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        end(context, &Run::unattended(), id, None, None).await?;
+        return Ok(());
+    }
     let session = instance
         .claude_session_id
         .as_deref()

@@ -120,6 +120,16 @@ impl GithubForge {
         Ok((self.heard(context, updated).await?, false))
     }
 
+    /// Returns the open pull request of a branch.
+    pub(super) async fn open_of(
+        &self,
+        context: &Context,
+        branch: &str,
+    ) -> Result<Option<PullRequest>, Error> {
+        let answer = self.client(context).await?.open_pull(branch).await;
+        self.heard(context, answer).await
+    }
+
     /// Returns a pull request; GitHub is told what is known, and says only what is new.
     pub(super) async fn get(&self, context: &Context, number: u64) -> Result<PullRequest, Error> {
         let client = self.client(context).await?;

@@ -9,9 +9,10 @@ use uuid::Uuid;
 
 use super::adopt::unused_id;
 use super::agent_files::{self, Briefing};
+use super::tdd::{tdd_run_of, turns};
 use super::undo::undo;
 use super::{Context, Run};
-use crate::agent::Session;
+use crate::agent::{self, Session};
 use crate::error::{Code, Error};
 use crate::git::{Checkout, GitError, Head, Repository};
 use crate::model::id::Subject;
@@ -51,13 +52,20 @@ pub async fn launch(
     run: &Run,
     request: LaunchRequest,
 ) -> Result<Instance, Error> {
+    launch_as(context, run, request, None).await
+}
+
+/// Launches an agent under a name of the caller's choice, if it has one.
+pub(super) async fn launch_as(
+    context: &Context,
+    run: &Run,
+    request: LaunchRequest,
+    id: Option<InstanceId>,
+) -> Result<Instance, Error> {
     run.step("Checking the repository")?;
     let repository = context.repository()?.clone();
-    let start = Start::find(context, &repository, &request).await?;
-    context.tmux.check().await?;
-    agent_files::check(context, request.kind).await?;
-
-    let instance = record(context, run, &repository, &start, request).await?;
+    let start = preflight(context, &repository, &request).await?;
+    let instance = record(context, run, &repository, &start, request, id).await?;
     let built = build(context, run, &repository, &instance, &Briefing::default()).await;
     if let Err(error) = built {
         if let Err(left) = undo(context, &instance.id).await {
@@ -70,9 +78,21 @@ pub async fn launch(
     Ok(context.store.read(move |r| r.instance(&id)).await?)
 }
 
+/// Finds out whether a launch can begin, before anything is made.
+pub(super) async fn preflight(
+    context: &Context,
+    repository: &Repository,
+    request: &LaunchRequest,
+) -> Result<Start, Error> {
+    let start = Start::find(context, repository, request).await?;
+    context.tmux.check().await?;
+    agent_files::check(context, request.kind).await?;
+    Ok(start)
+}
+
 /// Where a branch begins.
-struct Start {
-    base: String,
+pub(super) struct Start {
+    pub(super) base: String,
     commit: String,
 }
 
@@ -135,6 +155,7 @@ async fn record(
     repository: &Repository,
     start: &Start,
     request: LaunchRequest,
+    id: Option<InstanceId>,
 ) -> Result<Instance, Error> {
     let settings = context.settings();
     let limit = settings.resources.max_concurrent_instances;
@@ -173,7 +194,10 @@ async fn record(
     let instance = context
         .store
         .write(move |w| {
-            let id = unused_id(w, new.kind, &subject)?;
+            let id = match id {
+                Some(id) => id,
+                None => unused_id(w, new.kind, &subject)?,
+            };
             let branch = match new.kind {
                 InstanceKind::Coding => {
                     Some(new.branch_name.clone().unwrap_or(format!("{prefix}{id}")))
@@ -303,14 +327,28 @@ pub(super) async fn start_agent(
         SessionStart::New => Session::New(session),
         SessionStart::Resume => Session::Resume(session),
     };
-    let launch_file = agent_files::write(context, repository, instance, session, briefing).await?;
+    let (command, file) = match tdd_run_of(context, &instance.id).await? {
+        None => {
+            let file = agent_files::write(context, repository, instance, session, briefing).await?;
+            ("exec-agent", file)
+        }
+        Some(tdd) => {
+            let folder = context.agent_folder(&instance.id);
+            agent::prepare_turns(&folder)?;
+            // One that is taken up again is told later what its turn is about.
+            if matches!(how, SessionStart::New) {
+                turns::ask(context, repository, instance, &tdd, session, briefing).await?;
+            }
+            ("host-agent", folder)
+        }
+    };
 
     run.step("Starting the session")?;
     record_step(context, instance, LaunchStep::Session).await?;
     let argv = vec![
         context.own_program("claude-codex")?.into_os_string(),
-        "exec-agent".into(),
-        launch_file.into_os_string(),
+        command.into(),
+        file.into_os_string(),
     ];
     context
         .tmux

@@ -34,6 +34,7 @@ mod run;
 mod send;
 mod sync;
 mod task_issue;
+mod tdd;
 mod terminal;
 mod undo;
 mod webhook;
@@ -42,7 +43,7 @@ mod wording;
 pub use adopt::adopt;
 pub use analyses::{StoredAnalysis, analyses, analysis};
 pub use board::{
-    Activity, BoardRow, Look, Rounds, attach_argv, board, board_row, look, look_around,
+    Activity, BoardRow, Look, Rounds, attach_argv, board, board_row, look, look_around, pulse,
     recent_board, screen,
 };
 pub use changes::{WorkDiff, work_diff};
@@ -68,4 +69,7 @@ pub use run::Run;
 pub use send::{Sent, send};
 pub use sync::{Synced, sync};
 pub use task_issue::TaskIssue;
+pub use tdd::{
+    Audience, TddNews, TddRequest, TddSpec, read_spec, resume_tdd, start_tdd, tdd_run_of,
+};
 pub use webhook::{PullNews, follow_news, hear_webhook};

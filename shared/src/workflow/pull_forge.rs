@@ -57,6 +57,29 @@ impl Pulls {
         }
     }
 
+    /// Returns the open pull request of a branch.
+    pub(super) async fn open_of(
+        &self,
+        context: &Context,
+        repository: &Repository,
+        branch: &str,
+    ) -> Result<Option<PullRequest>, Error> {
+        match self {
+            Self::Github(github) => github.open_of(context, branch).await,
+            Self::Local => {
+                let (key, branch) = (
+                    Context::repository_key(repository.root()),
+                    branch.to_owned(),
+                );
+                let open = context
+                    .store
+                    .read(move |r| r.open_pull_request(&key, &branch))
+                    .await?;
+                Ok(open)
+            }
+        }
+    }
+
     pub(super) async fn list(
         &self,
         context: &Context,

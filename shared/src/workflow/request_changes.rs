@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::deliver::{Delivery, deliver};
+use super::tdd::tdd_run_of;
 use super::{Context, Run, detach, wording};
 use crate::error::{Code, Error};
 use crate::git::{FastForward, Repository};
@@ -60,7 +61,10 @@ pub async fn request_changes(
     let body = wording::feedback(
         &message,
         &review,
-        coder.max_reviews,
+        &wording::Reply {
+            max_rounds: coder.max_reviews,
+            by_handoff: tdd_run_of(context, &coder.id).await?.is_some(),
+        },
         feedback,
         &findings,
         commits.as_deref(),
@@ -165,6 +169,10 @@ pub(super) async fn await_receipt(
     coder: &InstanceId,
     message: &MessageId,
 ) -> Result<(bool, Option<String>), Error> {
+    if tdd_run_of(context, coder).await?.is_some() {
+        // It is told when its turn ends or the next one begins; nobody waits for that here.
+        return Ok((false, Some("its next turn".to_owned())));
+    }
     let deadline = tokio::time::Instant::now() + ACKNOWLEDGEMENT;
     loop {
         let (id, target) = (message.clone(), coder.clone());

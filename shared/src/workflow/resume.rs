@@ -2,8 +2,10 @@
 
 use super::agent_files::Briefing;
 use super::launch::{SessionStart, record_step, start_agent};
+use super::sync::until_left_alone;
+use super::tdd::tdd_run_of;
 use super::{Context, Run, agent_files, deliver};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::git::{Checkout, Repository};
 use crate::model::{
     Instance, InstanceId, LaunchStep, MessageId, MessageState, StatusEvent, TaskStatus,
@@ -12,9 +14,31 @@ use crate::process;
 
 /// Starts an ended agent again in its worktree, which is made anew if it was removed.
 pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Instance, Error> {
+    if let Some(tdd) = tdd_run_of(context, id).await? {
+        return Err(Error::new(
+            Code::NotAvailable,
+            format!("`{id}` belongs to the TDD run {}", tdd.task_id),
+        )
+        .hint(format!(
+            "`claude-codex tdd resume {}` takes the run up where it was.",
+            tdd.task_id
+        )));
+    }
+    take_up(context, run, id).await
+}
+
+/// Starts any ended agent again; one that is headless gets its session, and waits for its turn.
+pub(super) async fn take_up(
+    context: &Context,
+    run: &Run,
+    id: &InstanceId,
+) -> Result<Instance, Error> {
     let wanted = id.clone();
     let instance = context.store.read(move |r| r.instance(&wanted)).await?;
     agent_files::check(context, instance.kind).await?;
+    // Whoever is putting it away would take the worktree from under it.
+    until_left_alone(context, run, id).await?;
+    super::reconcile(context).await?;
     let repository = Repository::discover(&instance.repository).await?;
     run.step("Taking it up again")?;
     let unproven = unproven(context, &instance).await?;
@@ -90,7 +114,8 @@ async fn restart(
             .await?;
     }
     // A transcript is what Claude Code resumes from; without one it begins anew, with its task.
-    let how = if agent_files::has_transcript(context, instance)? {
+    let headless = tdd_run_of(context, &instance.id).await?.is_some();
+    let how = if headless || agent_files::has_transcript(context, instance)? {
         SessionStart::Resume
     } else {
         SessionStart::New

@@ -158,7 +158,11 @@ async fn follow(
 /// Waits, but not for ever, until nobody else is putting the agent away.
 ///
 /// A session ends only when its agent has had the answer that its work is published.
-async fn until_left_alone(context: &Context, run: &Run, id: &InstanceId) -> Result<(), Error> {
+pub(super) async fn until_left_alone(
+    context: &Context,
+    run: &Run,
+    id: &InstanceId,
+) -> Result<(), Error> {
     let deadline = tokio::time::Instant::now() + PATIENCE;
     let mut told = false;
     loop {

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::Context;
 use super::deliver::{claude_state, is_claude};
 use super::launch::session_name;
+use super::tdd::tdd_run_of;
 use crate::agent::{self, AgentState, Draft, Screen};
 use crate::error::Error;
 use crate::model::{Instance, Origin, Status};
@@ -140,6 +141,9 @@ pub(super) async fn ready(
             "the end of its turn (Stop hook), or a look at codex://feedback",
         ));
     };
+    if tdd_run_of(context, &instance.id).await?.is_some() {
+        return Ok(Err("the end of its turn, or its next one"));
+    }
     if instance.status == Status::Started {
         return Ok(Err("the agent to be ready"));
     }

@@ -37,11 +37,18 @@ pub(super) fn header(id: &MessageId, title: &str) -> String {
     format!("[claude-codex {id}] {}", harmless(title).replace('\n', " "))
 }
 
+/// How a coder answers to feedback.
+pub(super) struct Reply {
+    pub(super) max_rounds: u32,
+    /// With the handoff at the end of its next turn instead of a call of a tool.
+    pub(super) by_handoff: bool,
+}
+
 /// What a coder is told when changes are requested.
 pub(super) fn feedback(
     id: &MessageId,
     review: &Review,
-    max_rounds: u32,
+    reply: &Reply,
     feedback: &str,
     findings: &[Finding],
     commits: Option<&str>,
@@ -49,8 +56,8 @@ pub(super) fn feedback(
     let mut text = header(
         id,
         &format!(
-            "Review by {}, round {} of {max_rounds}: changes requested",
-            review.review_instance_id, review.round
+            "Review by {}, round {} of {}: changes requested",
+            review.review_instance_id, review.round, reply.max_rounds
         ),
     );
     let mut body = format!("\n\n{}", feedback.trim());
@@ -62,7 +69,9 @@ pub(super) fn feedback(
         body += &format!("\n\n{commits}");
     }
     text += &bounded(&body);
-    text += if review.round < max_rounds {
+    text += if reply.by_handoff {
+        "\n\nNext: fix what is right, each with a test that fails without the fix, commit, and end your turn with the handoff."
+    } else if review.round < reply.max_rounds {
         "\n\nNext: fix what is right, commit, and call request_review with what you changed and where you disagree. Then end your turn."
     } else {
         "\n\nThis was the last review round. Fix what is right, commit, then call create_pr and say in its description what is still open; or end your turn, and a person decides."
