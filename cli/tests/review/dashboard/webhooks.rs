@@ -141,8 +141,8 @@ fn a_signed_webhook_moves_the_agent_once() {
         &merged,
     );
     place.until("it is merged", || place.status(&coder) == Status::PrMerged);
+    place.until("both are recorded", || place.recorded("webhook").len() == 2);
     let moved = place.recorded("webhook");
-    assert_eq!(moved.len(), 2, "{moved:?}");
     assert!(
         moved
             .iter()

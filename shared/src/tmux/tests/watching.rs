@@ -99,6 +99,11 @@ async fn a_pipe_without_a_reader_goes_by_itself() {
         .signal_output(&name, &fifo, "1-2")
         .await
         .unwrap();
+    // Whoever writes must have begun: else it waits for a reader for ever.
+    server.tmux.type_text(&name, "first").await.unwrap();
+    let mut bytes = [0; 5];
+    let mut reader = reader;
+    std::io::Read::read_exact(&mut reader, &mut bytes).unwrap();
     drop(reader);
     let deadline = Instant::now() + PATIENCE;
     for number in 0.. {
