@@ -189,7 +189,7 @@ async fn look_again(
         // At its prompt, with an empty box, and never heard of it: it was not handed over.
         Ok(_) => Ok(Outcome::NotHandedOver),
         Err(DRAFTED) if is_claude(instance) => {
-            if let Some(terminal) = place.as_it_is(context).await? {
+            if let Some(terminal) = place.into_terminal(context).await? {
                 press_enter_if_still_drafted(context, instance, &terminal).await?;
             }
             Ok(Outcome::Waiting("proof that the agent has it"))

@@ -69,7 +69,7 @@ impl Place {
     }
 
     /// Returns the terminal with the program that has it now; none when it is gone.
-    pub(super) async fn as_it_is(self, context: &Context) -> Result<Option<Terminal>, Error> {
+    pub(super) async fn into_terminal(self, context: &Context) -> Result<Option<Terminal>, Error> {
         let command = match &self {
             Self::Agent(name) => {
                 let pane = context.tmux.pane(name).await?;
@@ -156,7 +156,7 @@ pub(super) async fn ready(
             AgentState::Unknown => return Ok(Err("the agent to be ready")),
         }
     }
-    let Some(mut terminal) = place.as_it_is(context).await? else {
+    let Some(mut terminal) = place.into_terminal(context).await? else {
         return Ok(Err("the agent to be resumed"));
     };
     let controlled = super::control(context, &instance.id).await?.is_some();
