@@ -118,8 +118,11 @@ function confirmations() {
     dialog.addEventListener("close", () => {
       dialog.remove();
       if (dialog.returnValue !== "yes") return;
-      form.dataset.confirmed = "yes";
-      form.requestSubmit(submitter);
+      // The page may have been refreshed under the question.
+      const asked = form.isConnected ? form : document.getElementById(form.id);
+      if (!asked) return;
+      asked.dataset.confirmed = "yes";
+      asked.requestSubmit(submitter?.isConnected ? submitter : undefined);
     });
     document.body.append(dialog);
     dialog.showModal();

@@ -59,6 +59,19 @@ function children(from, to) {
       else if (current.data !== wanted.data) current.data = wanted.data;
       continue;
     }
+    // Or for the next such, if what stands before it is going away and nothing in that has to stay.
+    const later = id ? null : nextLike(next, wanted);
+    if (later) {
+      while (next !== later) {
+        const gone = next;
+        next = next.nextSibling;
+        gone.remove();
+      }
+      next = later.nextSibling;
+      if (later.nodeType === Node.ELEMENT_NODE) morph(later, wanted);
+      else if (later.data !== wanted.data) later.data = wanted.data;
+      continue;
+    }
     if (id) wanted.classList.add("fresh");
     from.insertBefore(wanted, next);
   }
@@ -69,6 +82,15 @@ function children(from, to) {
     gone.remove();
   }
   for (const left of keyed.values()) left.remove();
+}
+
+/** The first like it after `from`, before anything that has a name or is to be kept. */
+function nextLike(from, wanted) {
+  for (let node = from; node; node = node.nextSibling) {
+    if (isLike(node, wanted)) return node;
+    if (node.nodeType === Node.ELEMENT_NODE && (node.id || node.querySelector("[id], [data-keep]"))) return null;
+  }
+  return null;
 }
 
 function isLike(one, other) {

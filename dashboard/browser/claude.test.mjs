@@ -64,6 +64,7 @@ test("a dialog of Claude Code is seen and answered in the browser", { skip: CLAU
     await until("it has gone on", async () => (await page.textContent("[data-part=screen]")).includes("Done."));
     await page.click("[data-part=control]");
     await until("nobody waits", async () => (await page.isHidden("#waiting-count")) && !(await page.isVisible("main .need")));
+    assert.ok(await page.isVisible(".term.is-live"));
     if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/claude-after.png` });
     assert.deepEqual(page.problems, []);
   } finally {

@@ -120,6 +120,39 @@ test("control is taken, used, seen by others and released", async () => {
   }
 });
 
+test("a terminal stays what it is while the page around it changes", async () => {
+  const world = new World();
+  try {
+    await world.dashboard();
+    const id = await world.coder();
+    const page = await world.page(chromium, { path: `/agents/${id}` });
+    await world.shows(id, "still the same\r\n");
+    await shows(page, "still the same");
+    await page.fill("#message-text", "half a message");
+    await page.evaluate(() => { document.getElementById("terminal").marked = true; });
+    const same = () => page.evaluate(() => document.getElementById("terminal").marked === true);
+    // A message and a timeline entry more.
+    world.codex("send", id, "Something");
+    await page.waitForSelector("#messages");
+    assert.ok(await same());
+    assert.equal(await page.inputValue("#message-text"), "half a message");
+    // It ends with something unsaved: a warning comes, buttons and the form go.
+    await world.does(id, "touch", "unsaved");
+    world.codex("stop", id);
+    await page.waitForSelector("#need");
+    assert.ok(await same());
+    assert.ok((await screen(page)).includes("still the same"));
+    // It is brought back: the warning goes.
+    world.codex("resume", id);
+    await page.waitForSelector("#need", { state: "detached" });
+    assert.ok(await same());
+    await page.waitForSelector(".term.is-live");
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await world.dispose();
+  }
+});
+
 test("what has scrolled away can be read", async () => {
   const world = new World();
   try {

@@ -9,9 +9,6 @@ use crate::app::Shared;
 use crate::changes::pause;
 use crate::record;
 
-/// The shortest time between two looks at GitHub.
-const LEAST: u64 = 10;
-
 /// How many repositories are looked at in one go.
 const MOST: u32 = 100;
 
@@ -22,7 +19,7 @@ pub(crate) async fn sync(app: Shared) {
         return;
     }
     let mut complaint = String::new();
-    while !pause(&app.stop, Duration::from_secs(seconds.max(LEAST))).await {
+    while !pause(&app.stop, Duration::from_secs(seconds)).await {
         let waiting = app
             .context
             .store

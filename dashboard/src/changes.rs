@@ -12,14 +12,17 @@ use shared::error::Error;
 use shared::store::Store;
 use shared::workflow::{self, Activity};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::Shared;
 
 /// How often the database is asked whether it has changed: 0.9 µs each.
 const LOOK: Duration = Duration::from_millis(100);
-/// How often it is looked what agents do, which is not in the database; only while somebody is connected.
-const ACTIVITY: Duration = Duration::from_secs(1);
+/// How often it is looked what Claude Code sessions do, which is not in the database; only while somebody is connected.
+const PULSE: Duration = Duration::from_millis(800);
+/// The same for terminals, about which tmux has to be asked.
+const TERMINALS: Duration = Duration::from_secs(3);
 /// An agent that died is found at once, but what can't be put right is not tried all the time.
 const RECONCILE: Duration = Duration::from_secs(10);
 /// So that both ends notice when the other has gone.
@@ -100,12 +103,19 @@ pub(crate) async fn watch_database(app: Shared) -> Result<(), Error> {
 
 /// Watches what agents do while somebody is connected, and puts right what has died.
 pub(crate) async fn watch_activity(app: Shared) {
-    let mut seen = None;
-    let mut reconciled = None::<tokio::time::Instant>;
-    while !pause(&app.stop, ACTIVITY).await {
+    let (mut seen, mut felt) = (None, None);
+    let (mut looked, mut reconciled) = (None::<Instant>, None::<Instant>);
+    while !pause(&app.stop, PULSE).await {
         if !app.changes.is_watched() {
+            // Whoever comes next may have seen something in between.
+            (seen, looked) = (None, None);
             continue;
         }
+        let pulse = workflow::pulse(&app.context).ok();
+        if pulse == felt && looked.is_some_and(|at| at.elapsed() < TERMINALS) {
+            continue;
+        }
+        (felt, looked) = (pulse, Some(Instant::now()));
         let Ok(rows) = workflow::board(&app.context, false).await else {
             continue;
         };
@@ -121,7 +131,7 @@ pub(crate) async fn watch_activity(app: Shared) {
         }
         let died = rows.iter().any(|row| row.activity == Activity::Gone);
         if died && !app.options.read_only && reconciled.is_none_or(|at| at.elapsed() >= RECONCILE) {
-            reconciled = Some(tokio::time::Instant::now());
+            reconciled = Some(Instant::now());
             if let Err(error) = workflow::reconcile(&app.context).await {
                 tracing::warn!(code = %error.code, %error, "cannot reconcile");
             }

@@ -25,14 +25,14 @@ pub fn agent(view: &AgentView, frame: &Frame) -> Markup {
         (heading(&view.card, Tab::Overview))
         (need(&view.card))
         (actions(view, frame))
-        div.agent {
+        div #agent .agent {
             (terminal_box(view.card.id.as_str(), &view.control, frame))
-            div.agent-side {
+            div #side .agent-side {
                 (message_form(view, frame))
                 (facts(view))
                 (messages(&view.messages))
             }
-            div.agent-record {
+            div #record .agent-record {
                 (review_rounds(&view.rounds))
                 (timeline(&view.timeline, view.card.id.as_str()))
                 (prompt(view))
@@ -98,7 +98,7 @@ fn heading(card: &Card, tab: Tab) -> Markup {
 fn need(card: &Card) -> Markup {
     html! {
         @if let Some(need) = &card.need {
-            p.need.need-large role="alert" { (icon("hand")) span { strong { "Waiting for you. " } (need) } }
+            p #need .need.need-large role="alert" { (icon("hand")) span { strong { "Waiting for you. " } (need) } }
         }
     }
 }
@@ -106,7 +106,8 @@ fn need(card: &Card) -> Markup {
 fn actions(view: &AgentView, frame: &Frame) -> Markup {
     let address = |verb: &str| format!("/api/instances/{}/{verb}", view.card.id);
     let (review, stop, resume) = (address("review"), address("stop"), address("resume"));
-    let button = |address, label, icon| Button {
+    let button = |id, address, label, icon| Button {
+        id,
         address,
         label,
         icon,
@@ -115,17 +116,17 @@ fn actions(view: &AgentView, frame: &Frame) -> Markup {
         fields: &[],
     };
     html! {
-        div.actions {
-            (button(&review, "Request review", "review").shown(frame, view.action(ActionKey::Review)))
+        div #actions .actions {
+            (button("action-review", &review, "Request review", "review").shown(frame, view.action(ActionKey::Review)))
             (publish(view, frame))
-            (button(&resume, "Resume", "resume").shown(frame, view.action(ActionKey::Resume).filter(|action| action.allowed)))
+            (button("action-resume", &resume, "Resume", "resume").shown(frame, view.action(ActionKey::Resume).filter(|action| action.allowed)))
             (Button {
                 class: "danger",
                 confirm: Some("Stop this agent? Its session ends; work that is not saved elsewhere is kept."),
-                ..button(&stop, "Stop", "stop")
+                ..button("action-stop", &stop, "Stop", "stop")
             }.shown(frame, view.action(ActionKey::Stop)))
             @if let Some(command) = &view.attach_command {
-                div.attach {
+                div.attach #attach-command {
                     code #attach { (command) }
                     button.quiet.script-only type="button" data-copy="attach" title="Copy the command that attaches a terminal" hidden { (icon("copy")) span.sr { "Copy" } }
                 }
@@ -144,7 +145,7 @@ fn publish(view: &AgentView, frame: &Frame) -> Markup {
             .as_deref()
             .unwrap_or("this dashboard is read-only");
         return html! {
-            button.btn type="button" disabled title=(why) { (icon("pull")) "Open pull request" }
+            button.btn #publish type="button" disabled title=(why) { (icon("pull")) "Open pull request" }
         };
     }
     let title = view
@@ -169,7 +170,7 @@ fn publish(view: &AgentView, frame: &Frame) -> Markup {
 fn facts(view: &AgentView) -> Markup {
     let card = &view.card;
     html! {
-        section.panel aria-label="Facts" {
+        section.panel #facts aria-label="Facts" {
             dl.facts {
                 div { dt { "Repository" } dd title=(card.repository) { (repository_name(&card.repository)) } }
                 @if let Some(branch) = &card.branch {
@@ -199,7 +200,7 @@ fn message_form(view: &AgentView, frame: &Frame) -> Markup {
         return html! {};
     }
     html! {
-        section.panel aria-labelledby="send-title" {
+        section.panel #send aria-labelledby="send-title" {
             h2 #send-title { (icon("message")) "Send a message" }
             form.stack method="post" action={ "/api/instances/" (view.card.id) "/messages" } {
                 (csrf(frame))
@@ -219,7 +220,7 @@ fn prompt(view: &AgentView) -> Markup {
         return html! {};
     }
     html! {
-        section.panel aria-labelledby="prompt-title" {
+        section.panel #prompt aria-labelledby="prompt-title" {
             h2 #prompt-title { "Prompt" }
             pre.text { (view.prompt.trim()) }
         }

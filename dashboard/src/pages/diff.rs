@@ -17,7 +17,7 @@ pub(super) fn shown_diff(view: &DiffView) -> Markup {
         };
     }
     html! {
-        div.diff {
+        div #diff .diff {
             nav.files aria-label="Changed files" {
                 p {
                     strong { (super::words::counted(view.files.len() as u64, "file", "files")) }

@@ -40,7 +40,7 @@ pub fn events(view: &EventsView, frame: &Frame) -> Markup {
         @if view.events.is_empty() {
             p.nothing { "Nothing like that has happened." }
         } @else {
-            section.panel aria-label="List of events" {
+            section.panel #list aria-label="List of events" {
                 table.list.events {
                     thead { tr { th { "When" } th { "What" } th { "Agent" } th { "Moves" } th.num { "Took" } } }
                     tbody { @for event in &view.events { (row(event)) } }

@@ -13,6 +13,8 @@ pub(super) fn csrf(frame: &Frame) -> Markup {
 /// A form that is nothing but a button.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Button<'t> {
+    /// So that a refresh of the page finds it again.
+    pub(super) id: &'t str,
     pub(super) address: &'t str,
     pub(super) label: &'t str,
     pub(super) icon: &'t str,
@@ -38,13 +40,13 @@ impl Button<'_> {
             action.why_not.as_deref().unwrap_or("not possible now")
         };
         html! {
-            button.btn type="button" disabled title=(why) { (icon(self.icon)) (self.label) }
+            button.btn #(self.id) type="button" disabled title=(why) { (icon(self.icon)) (self.label) }
         }
     }
 
     pub(super) fn live(self, frame: &Frame) -> Markup {
         html! {
-            form.inline method="post" action=(self.address) data-confirm=[self.confirm] {
+            form.inline #(self.id) method="post" action=(self.address) data-confirm=[self.confirm] {
                 (csrf(frame))
                 @for (name, value) in self.fields {
                     input type="hidden" name=(name) value=(value);

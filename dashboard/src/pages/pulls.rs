@@ -34,7 +34,7 @@ pub fn pulls(view: &PullsView, frame: &Frame) -> Markup {
         @if view.pulls.is_empty() {
             p.nothing { "There is none. Agents open them with " code { "create_pr" } " once their work is reviewed." }
         } @else {
-            section.panel aria-label="List of pull requests" {
+            section.panel #list aria-label="List of pull requests" {
                 table.list {
                     thead { tr { th { "Pull request" } th { "State" } th { "Branch" } th { "Agent" } th { "Changed" } } }
                     tbody { @for card in &view.pulls { (row(card)) } }
@@ -138,7 +138,7 @@ fn decide(view: &PullView, frame: &Frame) -> Markup {
     let repository = [("repository", view.card.repository.as_str())];
     html! {
         div.actions {
-            form.inline method="post" action=(address("merge")) data-confirm={ "Merge #" (pull.number) " into " (pull.base_branch) "?" } {
+            form.inline #action-merge method="post" action=(address("merge")) data-confirm={ "Merge #" (pull.number) " into " (pull.base_branch) "?" } {
                 (csrf(frame))
                 input type="hidden" name="repository" value=(view.card.repository);
                 label.sr for="method" { "How" }
@@ -148,6 +148,7 @@ fn decide(view: &PullView, frame: &Frame) -> Markup {
                 button.btn.primary type="submit" { (icon("check")) "Merge" }
             }
             (Button {
+                id: "action-close",
                 address: &close,
                 label: "Close",
                 icon: "cross",

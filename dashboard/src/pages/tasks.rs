@@ -82,7 +82,7 @@ fn drawing(view: &TasksView) -> Markup {
         })
         .collect();
     html! {
-        section.panel.graph-panel aria-labelledby="graph-title" {
+        section.panel.graph-panel #graph aria-labelledby="graph-title" {
             h2 #graph-title { "What waits for what" }
             div.scroll tabindex="0" role="region" aria-label="Drawing of the tasks" {
                 (graph(&nodes, &edges, "Tasks, from those that come first to those that wait for them; the list below says the same"))
@@ -98,9 +98,9 @@ fn list(view: &TasksView, frame: &Frame) -> Markup {
         .map(|task| (&task.task.id, task.task.title.as_str()))
         .collect();
     html! {
-        section.panel aria-label="List of tasks" {
+        section.panel #list aria-label="List of tasks" {
             table.list {
-                thead { tr { th { "Task" } th { "State" } th { "Priority" } th.num { "Hours" } th { "Waits for" } th { "Agents" } th {} } }
+                thead { tr { th { "Task" } th { "State" } th { "Priority" } th.num { "Hours" } th { "Waits for" } th { "Agents" } th { span.sr { "Begin" } } } }
                 tbody {
                     @for task in &view.tasks {
                         (row(task, &titles, view, frame))

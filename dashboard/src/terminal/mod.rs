@@ -107,9 +107,11 @@ pub(crate) struct Terminals {
 
 impl Terminals {
     pub(crate) fn new(state_dir: &Path) -> Self {
+        let folder = state_dir.join("terminals");
+        pipe::forget_orphans(&folder);
         Self {
             watched: Arc::default(),
-            folder: state_dir.join("terminals"),
+            folder,
             watchers: TaskTracker::new(),
             stop: CancellationToken::new(),
         }

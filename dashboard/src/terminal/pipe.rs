@@ -1,11 +1,12 @@
 //! The named pipe by which tmux tells that a terminal prints something.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use shared::process;
 use tokio::net::unix::pipe::{OpenOptions, Receiver};
 
 /// A pipe that goes with the one who reads it.
@@ -51,8 +52,41 @@ impl Pipe {
     }
 }
 
+/// Removes the pipes of dashboards that were killed. A writer that still waits for its reader is let go first.
+pub(super) fn forget_orphans(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.rsplit_once('-'));
+        let owner = owner.and_then(|(_, pid)| pid.parse().ok());
+        let is_pipe = entry.file_type().is_ok_and(|kind| kind.is_fifo());
+        if is_pipe && owner.is_some_and(|pid| process::mark(pid).is_none()) {
+            let _ = File::options().read(true).write(true).open(entry.path());
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 impl Drop for Pipe {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_pipes_of_the_dead_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path();
+        let mine = Pipe::make(place, &format!("a-{}", std::process::id())).unwrap();
+        let dead = Pipe::make(place, "b-999999999").unwrap();
+        std::fs::write(place.join("c-999999999"), "").unwrap();
+        forget_orphans(place);
+        assert!(mine.path().exists() && place.join("c-999999999").exists());
+        assert!(!dead.path().exists());
+        drop(mine);
+        assert_eq!(std::fs::read_dir(place).unwrap().count(), 1);
     }
 }

@@ -14,7 +14,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::Environment;
 
 /// Starts logging; `CODEX_LOG` takes a level or `target=level,…`.
-pub(super) fn start(environment: &Environment, server: &str) {
+pub fn start(environment: &Environment, server: &str) {
     let filter = environment
         .log_filter()
         .and_then(|filter| filter.parse::<Targets>().ok())

@@ -20,4 +20,5 @@ mod serve;
 
 pub use call::Call;
 pub use definition::{Definition, Effects, Prompt, Resource, ResourceQuery, Tool};
+pub use logging::start as start_logging;
 pub use serve::serve;

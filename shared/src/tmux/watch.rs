@@ -83,7 +83,10 @@ impl Tmux {
                 path: pipe.to_owned(),
             })?;
         let target = session.pane_target();
-        let script = Script::new("set-option")
+        // Asked first, because it has a clear answer where there is no such session.
+        let script = Script::new("has-session")
+            .args(["-t", &session.session_target()])
+            .then("set-option")
             .args(["-p", "-t", &target, OWNER, owner])
             .then("pipe-pane")
             .args(["-t", &target])

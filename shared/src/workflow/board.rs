@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::Context;
 use super::launch::session_name;
@@ -97,6 +99,20 @@ pub async fn recent_board(context: &Context, ended: u32) -> Result<Vec<BoardRow>
         .read(move |r| Ok((r.recent_instances(ended)?, r.rounds_used()?)))
         .await?;
     with_activity(context, known).await
+}
+
+/// Returns a number that is another one when some Claude Code session does something else, or has ended.
+///
+/// One folder is read and nothing started, so it can be asked all the time.
+pub fn pulse(context: &Context) -> Result<u64, Error> {
+    let mut states: Vec<(Uuid, String)> = agent::sessions(&context.claude_folder()?)
+        .into_iter()
+        .map(|session| (session.session_id, format!("{:?}", session.state)))
+        .collect();
+    states.sort();
+    let mut hasher = DefaultHasher::new();
+    states.hash(&mut hasher);
+    Ok(hasher.finish())
 }
 
 /// Returns what one agent is doing.

@@ -2,65 +2,54 @@
 
 use serde_json::json;
 
-use super::client::Dashboard;
+use super::client::{Answer, Dashboard};
 use crate::support::Place;
-
-/// One request: what is sent, and what must come of it.
-struct Case {
-    what: &'static str,
-    method: &'static str,
-    path: &'static str,
-    headers: Vec<(&'static str, String)>,
-    body: &'static str,
-    status: u16,
-}
-
-fn case(
-    what: &'static str,
-    method: &'static str,
-    path: &'static str,
-    headers: Vec<(&'static str, String)>,
-    status: u16,
-) -> Case {
-    let body = if method == "POST" { "{}" } else { "" };
-    Case {
-        what,
-        method,
-        path,
-        headers,
-        body,
-        status,
-    }
-}
-
-fn try_all(dashboard: &Dashboard, cases: &[Case]) {
-    for case in cases {
-        let headers: Vec<_> = case
-            .headers
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        let answer = dashboard.raw(case.method, case.path, &headers, case.body);
-        assert_eq!(answer.status, case.status, "{}: {answer:?}", case.what);
-        assert!(!answer.body.contains(&dashboard.token), "{}", case.what);
-        for (name, value) in [
-            ("x-content-type-options", "nosniff"),
-            ("x-frame-options", "DENY"),
-            ("referrer-policy", "no-referrer"),
-        ] {
-            assert_eq!(answer.header(name), Some(value), "{}", case.what);
-        }
-        let policy = answer.header("content-security-policy").unwrap();
-        assert!(
-            policy.starts_with("default-src 'none'; script-src 'self';"),
-            "{policy}"
-        );
-        assert!(!policy.contains("unsafe"), "{policy}");
-    }
-}
 
 /// An agent that is not there: who gets as far as 404 was let in.
 const STOP: &str = "/api/instances/nobody/stop";
+
+/// What is tried, how it is asked for, what is sent along, and the status that must come of it.
+///
+/// `bearer`, `cookie` and `csrf` are the right ones, `json` is the kind of body, `own` our own origin.
+const DOORS: &str = "
+health is for all | GET /healthz | | 200
+styles are for all | GET /assets/app.css | | 200
+a page without a token | GET / | | 401
+an agent's page without | GET /agents/x | | 401
+a wrong token in the address | GET /?token=wrong | | 401
+data without | GET /api/board | | 401
+an address that is not there, without | GET /api/nothing | | 401
+numbers without | GET /metrics | | 401
+the description without | GET /api/openapi.json | | 401
+a stream without | GET /api/changes | | 401
+a deed without | POST STOP | json | 401
+a token in the address is none for data | GET /api/board?token=x | | 401
+a wrong bearer | GET /api/board | authorization=Bearer x | 401
+a wrong cookie | GET /api/board | cookie=codex_dashboard=x | 401
+data with the bearer | GET /api/board | bearer | 200
+numbers with the bearer | GET /metrics | bearer | 200
+data with the cookie | GET /api/board | cookie | 200
+a page with the cookie | GET / | cookie | 200
+only the head of a page | HEAD / | cookie | 200
+another name of this machine | GET / | cookie, host=localhost:1 | 200
+a name that was given | GET / | cookie, host=desk.example | 200
+a name that points here | GET / | cookie, host=evil.example | 403
+the same for data | GET /api/board | bearer, host=evil.example:4620 | 403
+the same for styles | GET /assets/app.css | host=evil.example | 403
+data for another site | GET /api/board | cookie, origin=http://evil.example | 403
+a stream for another site | GET /api/changes | cookie, sec-fetch-site=cross-site | 403
+a deed with the bearer | POST STOP | bearer, json | 404
+a deed with the cookie alone | POST STOP | cookie, json | 403
+a wrong csrf | POST STOP | cookie, json, x-codex-csrf=x | 403
+a deed from our page | POST STOP | cookie, csrf, json, own | 404
+the same from another port | POST STOP | cookie, csrf, json, origin=http://127.0.0.1:1 | 403
+from nowhere | POST STOP | cookie, csrf, json, origin=null | 403
+from a sister site | POST STOP | bearer, json, sec-fetch-site=same-site | 403
+an end with the cookie alone | DELETE /api/instances/nobody | cookie | 403
+an address that is not there | GET /api/nothing | bearer | 404
+a method that is not there | POST /api/board | bearer, json | 405
+webhooks without a secret | POST /webhooks/github | json | 404
+";
 
 #[test]
 fn only_those_with_the_token_get_in_and_only_from_our_own_pages() {
@@ -68,227 +57,68 @@ fn only_those_with_the_token_get_in_and_only_from_our_own_pages() {
     let dashboard = Dashboard::start(&place, &["--host-name", "desk.example"]);
     let cookie = dashboard.cookie();
     let csrf = dashboard.csrf(&cookie);
-    let own = format!("http://{}", dashboard.address);
-    let bearer = || ("authorization", format!("Bearer {}", dashboard.token));
-    let with_cookie = || ("cookie", cookie.clone());
-    let with_csrf = || ("x-codex-csrf", csrf.clone());
-    let header = |name: &'static str, value: &str| (name, value.to_owned());
-    let json = || header("content-type", "application/json");
-    let cases = [
-        case("health is for all", "GET", "/healthz", vec![], 200),
-        case("styles are for all", "GET", "/assets/app.css", vec![], 200),
-        case("a page without a token", "GET", "/", vec![], 401),
-        case("an agent's page without", "GET", "/agents/x", vec![], 401),
-        case(
-            "a wrong token in the address",
-            "GET",
-            "/?token=wrong",
-            vec![],
-            401,
-        ),
-        case("data without", "GET", "/api/board", vec![], 401),
-        case(
-            "an address that is not there, without",
-            "GET",
-            "/api/nothing",
-            vec![],
-            401,
-        ),
-        case("numbers without", "GET", "/metrics", vec![], 401),
-        case(
-            "the description without",
-            "GET",
-            "/api/openapi.json",
-            vec![],
-            401,
-        ),
-        case("a stream without", "GET", "/api/changes", vec![], 401),
-        case("a deed without", "POST", STOP, vec![json()], 401),
-        case(
-            "a token in the address is none for data",
-            "GET",
-            "/api/board?token=x",
-            vec![],
-            401,
-        ),
-        case(
-            "a wrong bearer",
-            "GET",
-            "/api/board",
-            vec![header("authorization", "Bearer x")],
-            401,
-        ),
-        case(
-            "a wrong cookie",
-            "GET",
-            "/api/board",
-            vec![header("cookie", "codex_dashboard=x")],
-            401,
-        ),
-        case(
-            "data with the bearer",
-            "GET",
-            "/api/board",
-            vec![bearer()],
-            200,
-        ),
-        case(
-            "numbers with the bearer",
-            "GET",
-            "/metrics",
-            vec![bearer()],
-            200,
-        ),
-        case(
-            "data with the cookie",
-            "GET",
-            "/api/board",
-            vec![with_cookie()],
-            200,
-        ),
-        case(
-            "a page with the cookie",
-            "GET",
-            "/",
-            vec![with_cookie()],
-            200,
-        ),
-        case("HEAD", "HEAD", "/", vec![with_cookie()], 200),
-        case(
-            "another name of this machine",
-            "GET",
-            "/",
-            vec![with_cookie(), header("host", "localhost:1")],
-            200,
-        ),
-        case(
-            "a name that was given",
-            "GET",
-            "/",
-            vec![with_cookie(), header("host", "desk.example")],
-            200,
-        ),
-        case(
-            "a name that points here",
-            "GET",
-            "/",
-            vec![with_cookie(), header("host", "evil.example")],
-            403,
-        ),
-        case(
-            "the same for data",
-            "GET",
-            "/api/board",
-            vec![bearer(), header("host", "evil.example:4620")],
-            403,
-        ),
-        case(
-            "the same for styles",
-            "GET",
-            "/assets/app.css",
-            vec![header("host", "evil.example")],
-            403,
-        ),
-        case(
-            "data for another site",
-            "GET",
-            "/api/board",
-            vec![with_cookie(), header("origin", "http://evil.example")],
-            403,
-        ),
-        case(
-            "a stream for another site",
-            "GET",
-            "/api/changes",
-            vec![with_cookie(), header("sec-fetch-site", "cross-site")],
-            403,
-        ),
-        case(
-            "a deed with the bearer",
-            "POST",
-            STOP,
-            vec![bearer(), json()],
-            404,
-        ),
-        case(
-            "a deed with cookie alone",
-            "POST",
-            STOP,
-            vec![with_cookie(), json()],
-            403,
-        ),
-        case(
-            "a wrong csrf",
-            "POST",
-            STOP,
-            vec![with_cookie(), json(), header("x-codex-csrf", "x")],
-            403,
-        ),
-        case(
-            "a deed from our page",
-            "POST",
-            STOP,
-            vec![with_cookie(), with_csrf(), json(), ("origin", own.clone())],
-            404,
-        ),
-        case(
-            "the same from another port",
-            "POST",
-            STOP,
-            vec![
-                with_cookie(),
-                with_csrf(),
-                json(),
-                header("origin", "http://127.0.0.1:1"),
-            ],
-            403,
-        ),
-        case(
-            "from nowhere",
-            "POST",
-            STOP,
-            vec![with_cookie(), with_csrf(), json(), header("origin", "null")],
-            403,
-        ),
-        case(
-            "from a sister site",
-            "POST",
-            STOP,
-            vec![bearer(), json(), header("sec-fetch-site", "same-site")],
-            403,
-        ),
-        case(
-            "DELETE with cookie alone",
-            "DELETE",
-            "/api/instances/nobody",
-            vec![with_cookie()],
-            403,
-        ),
-        case(
-            "an address that is not there",
-            "GET",
-            "/api/nothing",
-            vec![bearer()],
-            404,
-        ),
-        case(
-            "a method that is not there",
-            "POST",
-            "/api/board",
-            vec![bearer(), json()],
-            405,
-        ),
-        case(
-            "webhooks without a secret",
-            "POST",
-            "/webhooks/github",
-            vec![json()],
-            404,
-        ),
-    ];
-    try_all(&dashboard, &cases);
+    let header = |word: &str| {
+        let (name, value) = match word {
+            "bearer" => ("authorization", format!("Bearer {}", dashboard.token)),
+            "cookie" => ("cookie", cookie.clone()),
+            "csrf" => ("x-codex-csrf", csrf.clone()),
+            "json" => ("content-type", "application/json".to_owned()),
+            "own" => ("origin", format!("http://{}", dashboard.address)),
+            other => {
+                let (name, value) = other.split_once('=').unwrap();
+                return (name.to_owned(), value.to_owned());
+            }
+        };
+        (name.to_owned(), value)
+    };
+    for door in DOORS.lines().filter(|line| !line.is_empty()) {
+        let parts: Vec<&str> = door.split('|').map(str::trim).collect();
+        let [what, request, sent, status] = parts[..] else {
+            panic!("{door}");
+        };
+        let (method, path) = request.split_once(' ').unwrap();
+        let path = if path == "STOP" { STOP } else { path };
+        let sent: Vec<_> = sent
+            .split(", ")
+            .filter(|word| !word.is_empty())
+            .map(header)
+            .collect();
+        let sent: Vec<_> = sent
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
+        let body = if method == "POST" { "{}" } else { "" };
+        let answer = dashboard.raw(method, path, &sent, body);
+        assert_eq!(answer.status.to_string(), status, "{what}: {answer:?}");
+        assert!(!answer.body.contains(&dashboard.token), "{what}");
+        is_hardened(&answer, what);
+    }
+}
 
-    // The same without a script: the field of a form.
+/// Every answer says to the browser what it may not do with it.
+fn is_hardened(answer: &Answer, what: &str) {
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        // Not `no-referrer`: forms would then say that they come from nowhere.
+        ("referrer-policy", "same-origin"),
+    ] {
+        assert_eq!(answer.header(name), Some(value), "{what}");
+    }
+    let policy = answer.header("content-security-policy").unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'self';"),
+        "{policy}"
+    );
+    assert!(!policy.contains("unsafe"), "{policy}");
+}
+
+#[test]
+fn a_form_carries_what_only_our_pages_know() {
+    let place = Place::new("idle", "idle");
+    let dashboard = Dashboard::start(&place, &[]);
+    let cookie = dashboard.cookie();
+    let csrf = dashboard.csrf(&cookie);
     let form = [
         ("cookie", cookie.as_str()),
         ("content-type", "application/x-www-form-urlencoded"),
@@ -297,6 +127,7 @@ fn only_those_with_the_token_get_in_and_only_from_our_own_pages() {
     let refused = dashboard.raw("POST", STOP, &form, "csrf=wrong");
     assert_eq!(refused.status, 403);
     assert!(refused.body.contains("<html"), "{refused:?}");
+    assert!(!refused.body.contains(&csrf), "whoever this is gets no key");
     let taken = dashboard.raw("POST", STOP, &form, &format!("csrf={csrf}"));
     assert_eq!(taken.status, 404, "{taken:?}");
 }

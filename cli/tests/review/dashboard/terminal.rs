@@ -164,10 +164,8 @@ fn scrollback_and_the_end_of_a_terminal_are_shown() {
     assert_eq!(stream.next().unwrap().0, "screen");
     let screen = format!("/api/instances/{coder}/screen");
     let shown = dashboard.get(&format!("{screen}?history=100")).good();
-    assert_eq!(
-        shown["rows"].as_array().unwrap().len(),
-        50 + shown["scrolled"].as_u64().unwrap() as usize
-    );
+    let rows = shown["rows"].as_array().unwrap().len() as u64;
+    assert_eq!(rows, 50 + shown["scrolled"].as_u64().unwrap());
     assert_eq!(
         dashboard.get(&format!("{screen}?history=99999999")).status,
         400

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use shared::model::{InstanceId, Status, StatusEvent};
 
 use super::client::{Answer, Dashboard};
+use crate::github_support::{Hub, committed};
 use crate::support::Place;
 
 const SECRET: &str = "a secret that GitHub knows";
@@ -140,8 +141,8 @@ fn a_signed_webhook_moves_the_agent_once() {
         &merged,
     );
     place.until("it is merged", || place.status(&coder) == Status::PrMerged);
+    place.until("both are recorded", || place.recorded("webhook").len() == 2);
     let moved = place.recorded("webhook");
-    assert_eq!(moved.len(), 2, "{moved:?}");
     assert!(
         moved
             .iter()
@@ -167,4 +168,25 @@ fn a_secret_that_is_none_is_refused_at_the_start() {
         place.refused(&["dashboard", "--port", "0"]),
         "CONFIG_INVALID"
     );
+}
+
+#[test]
+fn what_no_webhook_tells_is_found_out_in_the_background() {
+    let mut place = Place::new("idle", "idle");
+    let hub = Hub::new(&mut place);
+    place.set("CODEX_DASHBOARD_SYNC_SECONDS", "1");
+    let coder = committed(&place);
+    place.create_pr(&coder, "The work");
+    place.until("it is published", || {
+        place.status(&coder) == Status::PrCreated
+    });
+    let _dashboard = Dashboard::start(&place, &[]);
+    hub.server.state().merge(1);
+    place.until("its merge is known", || {
+        place.status(&coder) == Status::PrMerged
+    });
+    place.until("that is recorded", || {
+        let found = place.recorded("sync");
+        found.iter().any(|event| event.server == "dashboard")
+    });
 }

@@ -7,6 +7,7 @@ mod screens;
 mod servers;
 mod sessions;
 mod states;
+mod watching;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
