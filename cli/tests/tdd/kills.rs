@@ -101,6 +101,23 @@ fn together_with_all_agents_in_the_coders_turn() {
 }
 
 #[test]
+fn together_with_all_agents_after_the_handoff() {
+    let lab = Lab::new("wait-work", "approve");
+    let (child, id) = lab.begin(&[]);
+    lab.waits("coder");
+    kill_run(child);
+    lab.go();
+    let records = lab.place.path("state/logs").join(id.as_str());
+    lab.place
+        .until("its turn ends", || records.join("turn-1.end").exists());
+    lab.place.tmux(&["kill-server"]);
+    let result = lab.resume(&id, &[]);
+    is_done(&lab, &result, 1);
+    // What was handed over is not done again.
+    assert_eq!((lab.turns("coder"), lab.turns("reviewer")), (1, 1));
+}
+
+#[test]
 fn while_the_reviewer_judges() {
     let lab = Lab::new("work", "wait-changes,approve");
     let (child, id) = lab.begin(&[]);
