@@ -150,7 +150,10 @@ fn environment(
         let command = format!("'{quoted}' demo-agent --pace {}", pause.as_millis());
         changes.push(("CODEX_AGENT_COMMAND", command));
     }
-    let kept = process.without(|name| FOREIGN.iter().any(|prefix| name.starts_with(prefix)));
+    let kept = process.without(|name| {
+        // Where Claude Code is belongs to the person.
+        name != "CODEX_CLAUDE" && FOREIGN.iter().any(|prefix| name.starts_with(prefix))
+    });
     Ok(kept.with(changes))
 }
 

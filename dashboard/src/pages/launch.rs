@@ -23,6 +23,8 @@ pub fn launch(view: &LaunchView, frame: &Frame) -> Markup {
             p.nothing { "No repository is known yet. Start the dashboard inside one, or launch the first agent with " code { "claude-codex code" } "." }
         } @else {
             (form(view, frame))
+            // A run is driven by the process that began it, which should not be the dashboard.
+            p.aside { (icon("terminal")) span { "From a specification to a pull request, unattended: " code { "claude-codex tdd SPEC.md" } " in a terminal. Its agents are on the board like all others." } }
         }
     };
     Page::new("Launch", content).render(frame)

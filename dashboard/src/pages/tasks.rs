@@ -100,7 +100,7 @@ fn list(view: &TasksView, frame: &Frame) -> Markup {
     html! {
         section.panel #list aria-label="List of tasks" {
             table.list {
-                thead { tr { th { "Task" } th { "State" } th { "Priority" } th.num { "Hours" } th { "Waits for" } th { "Agents" } th {} } }
+                thead { tr { th { "Task" } th { "State" } th { "Priority" } th.num { "Hours" } th { "Waits for" } th { "Agents" } th { span.sr { "Begin" } } } }
                 tbody {
                     @for task in &view.tasks {
                         (row(task, &titles, view, frame))

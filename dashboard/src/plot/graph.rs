@@ -33,7 +33,7 @@ pub fn graph(nodes: &[Node], edges: &[(usize, usize)], label: &str) -> Markup {
     let columns = i32::try_from(layout.layers.len()).unwrap_or(i32::MAX);
     let width = columns.saturating_mul(WIDTH + ACROSS) - ACROSS + 2 * MARGIN;
     html! {
-        svg.graph role="img" aria-label=(label) width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
+        svg.graph role="group" aria-label=(label) width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
             @for route in &layout.routes {
                 path.graph-edge d=(line(route, &layout, &places)) {}
             }

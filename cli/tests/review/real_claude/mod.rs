@@ -4,6 +4,7 @@
 
 mod adopted;
 mod delivery;
+mod demo;
 mod hostile;
 mod planning;
 mod whole_loop;
@@ -34,21 +35,19 @@ impl Lab {
         let mut place = Place::new("idle", "idle");
         place.set("CODEX_AGENT_COMMAND", "");
         place.set("CODEX_CLAUDE", claude.to_str().unwrap());
-        place.set("ANTHROPIC_BASE_URL", &model.url());
-        place.set("ANTHROPIC_AUTH_TOKEN", "dummy-token");
-        for name in [
-            "DISABLE_TELEMETRY",
-            "DISABLE_ERROR_REPORTING",
-            "DISABLE_AUTOUPDATER",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-        ] {
-            place.set(name, "1");
+        for (name, value) in model_variables(&model) {
+            place.set(&name, &value);
         }
         Some(Self {
             place,
             model,
             claude,
         })
+    }
+
+    /// What points Claude Code at the model.
+    fn variables(&self) -> Vec<(String, String)> {
+        model_variables(&self.model)
     }
 
     fn allow(&self, rule: &str) {
@@ -118,6 +117,22 @@ impl Lab {
                     .all(|message| message.state == MessageState::Taken)
         });
     }
+}
+
+fn model_variables(model: &Model) -> Vec<(String, String)> {
+    let quiet = [
+        "DISABLE_TELEMETRY",
+        "DISABLE_ERROR_REPORTING",
+        "DISABLE_AUTOUPDATER",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    ];
+    let mut variables: Vec<(String, String)> = quiet
+        .iter()
+        .map(|name| ((*name).to_owned(), "1".to_owned()))
+        .collect();
+    variables.push(("ANTHROPIC_BASE_URL".to_owned(), model.url()));
+    variables.push(("ANTHROPIC_AUTH_TOKEN".to_owned(), "dummy-token".to_owned()));
+    variables
 }
 
 /// Runs the model on a thread of its own.
