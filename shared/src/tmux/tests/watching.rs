@@ -101,6 +101,8 @@ async fn a_pipe_without_a_reader_goes_by_itself() {
         .unwrap();
     // Whoever writes must have begun: else it waits for a reader for ever.
     server.tmux.type_text(&name, "first").await.unwrap();
+    server.tmux.press_enter(&name, None).await.unwrap();
+    server.wait_screen("a", "got first").await;
     let mut bytes = [0; 5];
     let mut reader = reader;
     std::io::Read::read_exact(&mut reader, &mut bytes).unwrap();
