@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use scripted_model::{Answer, Rule};
+use scripted_model::{Answer, Rule, last_user_text};
 use serde_json::{Value, json};
 
 use super::{Lab, bash};
@@ -91,7 +91,9 @@ fn the_demo_with_claude_code_ends_in_a_merge() {
     let summary: Value = serde_json::from_str(&text(&output)).unwrap();
     assert_eq!(summary["pullRequest"]["state"], "merged", "{summary}");
     assert_eq!(summary["pullRequest"]["title"], "Discount codes");
-    assert!(lab.told("NOT YET") > 0);
+    let requests = lab.model.conversations();
+    let told = |request: &Value| last_user_text(request).contains("NOT YET");
+    assert!(requests.iter().any(told), "the coder never heard of it");
     let left: Vec<_> = std::fs::read_dir(folder("tmp"))
         .unwrap()
         .flatten()
