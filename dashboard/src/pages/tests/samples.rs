@@ -1,4 +1,4 @@
-//! Pages of hostile content: nothing of it may become markup, and nothing may need what the policy forbids.
+//! Every page, with hostile text wherever text can be.
 
 use serde_json::json;
 use shared::error::{Code, Error};
@@ -8,14 +8,14 @@ use shared::model::{
 };
 use shared::workflow::{Activity, Rounds};
 
-use super::*;
+use super::super::*;
 use crate::load::parse_diff;
 use crate::view::*;
 
 const HOSTILE: &str = "<script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\">'\"&";
 const TIME: &str = "2026-07-28T12:34:56.789Z";
 
-fn frame() -> Frame {
+pub(super) fn frame() -> Frame {
     Frame {
         section: Section::Board,
         csrf: "token".to_owned(),
@@ -35,7 +35,7 @@ fn hostile() -> String {
     HOSTILE.to_owned()
 }
 
-fn card() -> Card {
+pub(super) fn card() -> Card {
     Card {
         id: "work-42-a1".parse().unwrap(),
         kind: InstanceKind::Coding,
@@ -67,7 +67,7 @@ fn card() -> Card {
     }
 }
 
-fn board_view() -> BoardView {
+pub(super) fn board_view() -> BoardView {
     BoardView {
         columns: ColumnKey::ALL
             .into_iter()
@@ -179,7 +179,7 @@ fn agent_view() -> AgentView {
     }
 }
 
-fn diff_view() -> DiffView {
+pub(super) fn diff_view() -> DiffView {
     let patch = format!(
         "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@ {HOSTILE}\n-let a = \"{HOSTILE}\"; \u{202e}\n+let b = \"{HOSTILE}\"; // {HOSTILE}\n {HOSTILE}\n"
     );
@@ -310,7 +310,7 @@ fn terminal_view() -> TerminalView {
 }
 
 /// Every page, with hostile text wherever text can be.
-fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
+pub(super) fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
     let tasks_view = TasksView {
         repositories: vec![hostile()],
         repository: Some(hostile()),
@@ -371,133 +371,4 @@ fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
         ("problem", problem(&problem_sample(), frame).into_string()),
         ("locked", locked().into_string()),
     ]
-}
-
-#[test]
-fn no_text_becomes_markup() {
-    for (name, html) in pages(&frame()) {
-        assert!(!html.contains("<script>"), "{name}: {html}");
-        assert!(!html.contains("<img"), "{name}: {html}");
-        assert!(!html.contains("javascript:"), "{name} links to a script");
-        assert!(
-            name == "locked" || html.contains("&lt;script&gt;"),
-            "{name} shows none of it"
-        );
-    }
-}
-
-#[test]
-fn nothing_needs_what_the_policy_forbids() {
-    let values = regex::Regex::new(r#"="[^"]*""#).unwrap();
-    let handlers = regex::Regex::new(r"<[a-z]+[^<>]* (style|on[a-z]+)=").unwrap();
-    let scripts = regex::Regex::new(r"<script(?: [^>]*)?>([^<]*)</script>").unwrap();
-    for (name, html) in pages(&frame()) {
-        // Hostile text in a value has no quotation mark of its own, so what is left are the names.
-        let names = values.replace_all(&html, "=");
-        assert!(
-            !handlers.is_match(&names),
-            "{name} has an inline handler or style"
-        );
-        assert!(!html.contains("<style"), "{name} has an inline stylesheet");
-        for script in scripts.captures_iter(&html) {
-            assert_eq!(&script[1], "", "{name} has an inline script");
-        }
-    }
-}
-
-#[test]
-fn every_form_that_changes_something_carries_the_token() {
-    let forms = regex::Regex::new(r"(?s)<form[^>]*>.*?</form>").unwrap();
-    let mut seen = 0;
-    for (name, html) in pages(&frame()) {
-        for form in forms.find_iter(&html) {
-            let form = form.as_str();
-            if form.contains("method=\"post\"") {
-                seen += 1;
-                assert!(
-                    form.contains("name=\"csrf\" value=\"token\""),
-                    "{name}: {form}"
-                );
-            }
-        }
-    }
-    assert!(seen >= 7, "{seen}");
-}
-
-#[test]
-fn a_fragment_is_main_and_nothing_else() {
-    let fragment = Frame {
-        fragment: true,
-        ..frame()
-    };
-    for (name, html) in pages(&fragment) {
-        if name != "locked" {
-            assert!(
-                html.starts_with("<main") && html.ends_with("</main>"),
-                "{name}: {html}"
-            );
-        }
-    }
-}
-
-#[test]
-fn a_read_only_dashboard_offers_no_change() {
-    let read_only = Frame {
-        read_only: true,
-        ..frame()
-    };
-    for (name, html) in pages(&read_only) {
-        assert!(
-            !html.contains("method=\"post\""),
-            "{name} can change something"
-        );
-    }
-}
-
-#[test]
-fn whoever_waits_is_counted_in_the_title() {
-    let html = board(&board_view(), &frame()).into_string();
-    assert!(
-        html.contains("<title>(1) Board · Claude Codex</title>"),
-        "{html}"
-    );
-    assert!(html.contains("class=\"column waiting alarm\""), "{html}");
-}
-
-#[test]
-fn a_diff_shows_characters_that_hide() {
-    let diff = AgentDiffView {
-        card: card(),
-        diff: diff_view(),
-    };
-    let html = agent_diff(&diff, &frame()).into_string();
-    assert!(
-        html.contains("U+202E") && !html.contains('\u{202e}'),
-        "{html}"
-    );
-    assert!(html.contains("class=\"hk\""), "no keyword has its colour");
-}
-
-#[test]
-fn a_diff_marks_what_changed_within_a_line() {
-    let patch =
-        "diff --git a/x.rs b/x.rs\n@@ -1 +1 @@\n-let total = price;\n+let total = price - 5;\n";
-    let diff = AgentDiffView {
-        card: card(),
-        diff: parse_diff("main".to_owned(), "codex/a".to_owned(), patch, false),
-    };
-    let html = agent_diff(&diff, &frame()).into_string();
-    assert!(
-        html.contains("<span class=\"em\"> - </span><span class=\"em hn\">5</span>"),
-        "{html}"
-    );
-}
-
-/// Two hundred agents, as the speed test has them.
-#[test]
-fn a_full_board_is_not_heavy() {
-    let mut view = board_view();
-    view.columns[1].cards = vec![card(); 200];
-    let html = board(&view, &frame()).into_string();
-    assert!(html.len() < 600_000, "{}", html.len());
 }
