@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared::error::Error;
 use shared::model::{Instance, InstanceId, InstanceKind, MessageId};
-use shared::workflow::{self, CreatePr, Order, Published, RunningReview, Sent, Stopped};
+use shared::workflow::{
+    self, CreatePr, Order, Published, RunningReview, Sent, Stopped, TddRequest,
+};
 
 use super::Nothing;
 use crate::app::Shared;
@@ -120,6 +122,7 @@ async fn launch_agent(app: &Shared, form: LaunchForm) -> Result<Instance, Error>
     let (kind, name) = match form.kind {
         LaunchKind::Code => (InstanceKind::Coding, "code"),
         LaunchKind::Plan => (InstanceKind::Planning, "plan"),
+        LaunchKind::Tdd => return begin_tdd(app, form).await,
     };
     let context = app.context_in(form.repository.as_deref()).await?;
     let task = form.task.as_deref().map(str::parse).transpose()?;
@@ -156,6 +159,62 @@ async fn launch_agent(app: &Shared, form: LaunchForm) -> Result<Instance, Error>
     recorded(app, deed, move |run| async move {
         let request = workflow::prepare(&context, order).await?;
         workflow::launch(&context, &run, request).await
+    })
+    .await
+}
+
+/// Begins a run from a specification to a pull request, which another process drives.
+async fn begin_tdd(app: &Shared, form: LaunchForm) -> Result<Instance, Error> {
+    let given = [
+        ("issue", form.issue.is_some()),
+        ("task", form.task.is_some()),
+        ("base", form.base.is_some()),
+    ];
+    if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
+        return Err(Error::argument(
+            name,
+            "means nothing to a run from a specification",
+        ));
+    }
+    let context = app.context_in(form.repository.as_deref()).await?;
+    let most = form
+        .max_reviews
+        .unwrap_or(context.settings().review.max_review_cycles);
+    if !(1..=workflow::MOST_REVIEWS).contains(&most) {
+        return Err(Error::argument(
+            "maxReviews",
+            format!("is a number from 1 to {}", workflow::MOST_REVIEWS),
+        ));
+    }
+    let text = form.prompt.unwrap_or_default();
+    let deed = Deed {
+        name: "tdd",
+        parameters: json!({ "maxReviews": most, "branch": form.branch }),
+        instance: None,
+        summary: |launched: &Instance| {
+            (
+                json!({ "instanceId": launched.id }),
+                Some(launched.id.clone()),
+            )
+        },
+    };
+    recorded(app, deed, move |run| async move {
+        let path = workflow::keep_spec(&context, &text)?;
+        let begun = async {
+            let request = TddRequest {
+                spec: workflow::read_spec(&path)?,
+                max_reviews: most,
+                branch: form.branch,
+                cleanup: true,
+            };
+            workflow::begin_tdd(&context, &run, request).await
+        };
+        let begun = begun.await;
+        if begun.is_err() {
+            // Nothing names it. That it can't be removed is no reason to hide why the run was refused.
+            let _ = std::fs::remove_file(&path);
+        }
+        begun
     })
     .await
 }

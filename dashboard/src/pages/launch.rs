@@ -23,8 +23,6 @@ pub fn launch(view: &LaunchView, frame: &Frame) -> Markup {
             p.nothing { "No repository is known yet. Start the dashboard inside one, or launch the first agent with " code { "claude-codex code" } "." }
         } @else {
             (form(view, frame))
-            // A run is driven by the process that began it, which should not be the dashboard.
-            p.aside { (icon("terminal")) span { "From a specification to a pull request, unattended: " code { "claude-codex tdd SPEC.md" } " in a terminal. Its agents are on the board like all others." } }
         }
     };
     Page::new("Launch", content).render(frame)
@@ -47,9 +45,10 @@ fn form(view: &LaunchView, frame: &Frame) -> Markup {
             label {
                 "What is to be done"
                 textarea name="prompt" rows="6" placeholder="Fix the login page: …" autofocus { (form.prompt.as_deref().unwrap_or_default()) }
-                small { "May be left empty with a task or an issue." }
+                small.only-code { "May be left empty with a task or an issue." }
+                small.only-tdd { "The specification: what is to be built, and how it can be told that it works." }
             }
-            div.only-code {
+            div.only-code.not-tdd {
                 @if !view.ready_tasks.is_empty() || form.task.is_some() {
                     label {
                         "Task"
@@ -69,7 +68,7 @@ fn form(view: &LaunchView, frame: &Frame) -> Markup {
             details.more-options open[form.base.is_some() || form.branch.is_some() || form.max_reviews.is_some()] #more-options {
                 summary { "Branches and reviews" }
                 div.grid-2 {
-                    label {
+                    label.not-tdd {
                         "Base branch"
                         input type="text" name="base" list="branches" value=[form.base.as_ref()] placeholder="the one that is checked out";
                         datalist #branches { @for branch in &view.branches { option value=(branch) {} } }
@@ -82,7 +81,7 @@ fn form(view: &LaunchView, frame: &Frame) -> Markup {
                         "Review rounds at most"
                         input type="number" name="maxReviews" min="1" max="100" value=[form.max_reviews] placeholder=(view.default_max_reviews);
                     }
-                    label.check.only-code {
+                    label.check.only-code.not-tdd {
                         input type="checkbox" name="requireReview" value="true" checked[form.require_review || view.default_require_review];
                         "Must be reviewed before it is published"
                     }
@@ -111,6 +110,13 @@ fn kinds(form: &LaunchForm) -> Markup {
             "planning",
             "Planner",
             "looks at the repository and cuts the work into tasks",
+        ),
+        (
+            LaunchKind::Tdd,
+            "tdd",
+            "review",
+            "Specification",
+            "tests, code and reviews in turns until a pull request stands, unattended",
         ),
     ];
     html! {

@@ -13,6 +13,8 @@ pub enum LaunchKind {
     #[default]
     Code,
     Plan,
+    /// From a specification to a pull request, unattended: the prompt is the specification.
+    Tdd,
 }
 
 /// What a person fills in; the body of `POST /api/instances`, as JSON or as a form.

@@ -1,6 +1,7 @@
 //! Ending an agent from inside its own session: by a process that outlives it.
 
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Child, Stdio};
 
 use super::finish::end;
 use super::tdd::{tdd_run_of, turns};
@@ -15,27 +16,41 @@ const LAST_TURN: std::time::Duration = std::time::Duration::from_secs(20);
 /// The least time an answer needs to get from a server to its agent.
 const ANSWER: std::time::Duration = std::time::Duration::from_millis(500);
 
-/// Starts a process of its own group that puts an agent away once its turn is over.
-///
-/// Killing the session kills the server that asks for it, so it can't do that itself.
-pub(super) async fn finish_later(context: &Context, id: &InstanceId) -> Result<(), Error> {
+/// Starts a command of ours that goes on whatever becomes of this process: in a group of its own, with nobody listening.
+pub(super) fn start_detached(
+    context: &Context,
+    arguments: &[&str],
+    folder: &Path,
+) -> Result<Child, Error> {
     let program = context.own_program("claude-codex")?;
-    let mut command = std::process::Command::new(program);
+    let mut command = std::process::Command::new(&program);
     command
-        .arg("finish-instance")
-        .arg(id.as_str())
+        .args(arguments)
         .env_clear()
         .envs(context.environment.variables())
         .env_remove("CODEX_INSTANCE_ID")
-        .current_dir("/")
+        .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let child = command.spawn().map_err(|source| {
+    command.spawn().map_err(|source| {
         Error::new(
             Code::AgentFailed,
-            format!("cannot start the process that ends {id}: {source}"),
+            format!("{} can't be started: {source}", program.display()),
+        )
+    })
+}
+
+/// Starts a process of its own group that puts an agent away once its turn is over.
+///
+/// Killing the session kills the server that asks for it, so it can't do that itself.
+pub(super) async fn finish_later(context: &Context, id: &InstanceId) -> Result<(), Error> {
+    let arguments = ["finish-instance", id.as_str()];
+    let child = start_detached(context, &arguments, Path::new("/")).map_err(|error| {
+        Error::new(
+            Code::AgentFailed,
+            format!("cannot start the process that ends {id}: {}", error.message),
         )
         .hint("`claude-codex clean` puts it away.")
     })?;

@@ -70,6 +70,7 @@ pub use send::{Sent, send};
 pub use sync::{Synced, sync};
 pub use task_issue::TaskIssue;
 pub use tdd::{
-    Audience, TddNews, TddRequest, TddSpec, read_spec, resume_tdd, start_tdd, tdd_run_of,
+    Audience, TddNews, TddRequest, TddSpec, begin_tdd, keep_spec, read_spec, resume_tdd, start_tdd,
+    tdd_run_of,
 };
 pub use webhook::{PullNews, follow_news, hear_webhook};

@@ -6,5 +6,6 @@ mod described;
 mod guard;
 mod live;
 mod shutdown;
+mod specification;
 mod terminal;
 mod webhooks;

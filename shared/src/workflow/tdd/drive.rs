@@ -36,6 +36,16 @@ pub async fn start_tdd(
     request: TddRequest,
     audience: Audience<'_>,
 ) -> Result<TddResult, Error> {
+    let (repository, id) = record(context, run, request).await?;
+    drive(context, run, repository, &id, audience, false).await
+}
+
+/// Checks whatever can be checked beforehand, and records the run as this process's.
+pub(super) async fn record(
+    context: &Context,
+    run: &Run,
+    request: TddRequest,
+) -> Result<(Repository, InstanceId), Error> {
     run.step("Checking the repository")?;
     let repository = context.repository()?.clone();
     let id = context.store.read(|r| Ok(new_run_id(&r.now()?))).await??;
@@ -67,7 +77,7 @@ pub async fn start_tdd(
         id: id.clone(),
     };
     context.store.write(move |w| w.insert_tdd_run(&new)).await?;
-    drive(context, run, repository, &id, audience, false).await
+    Ok((repository, id))
 }
 
 /// Takes a run up at the step it was in.

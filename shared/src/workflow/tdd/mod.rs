@@ -6,6 +6,7 @@
 //! them, and writes down each step before it is taken. So it can die at any moment, and another goes on.
 
 mod coding;
+mod detached;
 mod drive;
 mod reviewing;
 mod rounds;
@@ -13,6 +14,7 @@ mod spec;
 pub(super) mod turns;
 mod words;
 
+pub use detached::{begin_tdd, keep_spec};
 pub use drive::{TddRequest, resume_tdd, start_tdd};
 pub use spec::{TddSpec, read_spec};
 
