@@ -88,13 +88,14 @@ pub fn parse_remote(url: &str) -> Option<GithubRemote> {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
-    (is_name(host) && host.contains('.') && is_name(owner) && is_name(repository)).then(|| {
-        GithubRemote {
-            host: host.to_ascii_lowercase(),
-            port,
-            owner: owner.to_owned(),
-            repository: repository.to_owned(),
-        }
+    // A repository may begin with a hyphen; nothing that does is a host or an owner, but it could be taken for an option.
+    let is_host = is_name(host) && host.contains('.') && !host.starts_with('-');
+    let is_owner = is_name(owner) && !owner.starts_with('-');
+    (is_host && is_owner && is_name(repository)).then(|| GithubRemote {
+        host: host.to_ascii_lowercase(),
+        port,
+        owner: owner.to_owned(),
+        repository: repository.to_owned(),
     })
 }
 

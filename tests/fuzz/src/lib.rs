@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use proptest::test_runner::{TestCaseError, TestError, TestRunner};
+use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 /// Cases between two looks at the clock.
 const BATCH: u32 = 64;
@@ -130,6 +130,19 @@ fn time() -> Duration {
     Duration::from_millis(milliseconds.unwrap_or(200))
 }
 
+/// Where the changes begin: always the same, so that a test that fails does so again, unless `FUZZ_SEED` says otherwise.
+fn seed() -> u32 {
+    let set = std::env::var("FUZZ_SEED");
+    set.ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+fn random(seed: u32, batch: u32) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..4].copy_from_slice(&seed.to_le_bytes());
+    bytes[4..8].copy_from_slice(&batch.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
 /// Tries every file of a folder, then changed ones; a check that panics fails the test that calls this.
 pub fn fuzz(folder: &Path, check: impl Fn(&[u8])) {
     let mut corpus: Vec<Vec<u8>> = fs::read_dir(folder)
@@ -144,6 +157,7 @@ pub fn fuzz(folder: &Path, check: impl Fn(&[u8])) {
         check(input);
     }
     let deadline = Instant::now() + time();
+    let seed = seed();
     let mut tried = 0;
     while Instant::now() < deadline {
         let strategy = (any::<Index>(), vec(change(), 1..6)).prop_map(|(file, changes)| {
@@ -153,18 +167,19 @@ pub fn fuzz(folder: &Path, check: impl Fn(&[u8])) {
             }
             input
         });
-        let mut runner = TestRunner::new(ProptestConfig {
+        let config = ProptestConfig {
             cases: BATCH,
             failure_persistence: None,
             ..ProptestConfig::default()
-        });
+        };
+        let mut runner = TestRunner::new_with_rng(config, random(seed, tried));
         let outcome = runner.run(&strategy, |input| {
             check(&input);
             Ok::<(), TestCaseError>(())
         });
         if let Err(TestError::Fail(reason, input)) = outcome {
             panic!(
-                "{reason}\nput this into {}: {}",
+                "{reason}\nput this into {}: {}\n(FUZZ_SEED={seed})",
                 folder.display(),
                 input.escape_ascii()
             );
