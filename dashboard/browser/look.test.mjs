@@ -118,9 +118,11 @@ test("keys lead everywhere", async () => {
     await page.keyboard.press("?");
     await page.waitForSelector("dialog#keys[open]");
     await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog#keys:not([open])", { state: "attached" });
     await page.keyboard.press("/");
-    assert.equal(await page.evaluate(() => document.activeElement.id), "find");
+    await page.waitForFunction(() => document.activeElement.id === "find");
     await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.activeElement.id !== "find");
     for (const [key, path] of [["t", "/tasks"], ["p", "/pulls"], ["a", "/analysis"], ["e", "/events"], ["b", "/"]]) {
       await page.keyboard.press("g");
       await page.keyboard.press(key);
