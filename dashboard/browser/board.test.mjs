@@ -10,32 +10,28 @@ after(() => chromium.close());
 const column = (page, id) => page.$eval(`#card-${id}`, (card) => card.closest(".column").id.replace("column-", "")).catch(() => null);
 
 test("the board follows a loop from its start to the merge", async () => {
-  const world = new World({ coder: "loop", reviewer: "approve" });
+  const world = new World();
   try {
     await world.dashboard();
     const page = await world.page(chromium);
-    const seen = [];
     assert.match(await page.title(), /^Board/);
-    // Every column in which the coder is ever shown, as the page itself sees it.
-    await page.evaluate(() => {
-      window.seen = [];
-      new MutationObserver(() => {
-        const card = document.querySelector("[id^=card-work]");
-        const at = card?.closest(".column").id;
-        if (at && window.seen.at(-1) !== at) window.seen.push(at);
-      }).observe(document.getElementById("main"), { childList: true, subtree: true });
-    });
-    const { id } = world.codex("code", "Write the first line");
-    await page.waitForSelector(`#card-${id}`);
-    await page.waitForSelector(`#column-published #card-${id}`);
+    const shows = (name, id) => page.waitForSelector(`#column-${name} #card-${id}`);
+    // Each step is taken when the one before is on the screen: an agent in a hurry is too quick for any eye.
+    const id = await world.coder("Write the first line");
+    await shows("working", id);
+    await world.does(id, "sh", "-c", "echo first > line.txt; git add -A; git commit -q -m first");
+    const asked = await world.call(id, "request_review", { description: "look" });
+    const reviewer = asked.result.reviewInstanceId;
+    await shows("review", id);
+    await shows("review", reviewer);
+    await world.call(reviewer, "create_pr", { title: "The first line", description: "It is there." });
+    await shows("published", id);
+    await shows("ended", reviewer);
     const pull = await page.$eval(`#card-${id} a.chip[href^='/pulls/']`, (link) => link.textContent.trim());
     assert.equal(pull, "#1");
     world.codex("pr", "merge", "1");
-    await page.waitForSelector(`#column-ended #card-${id}`);
+    await shows("ended", id);
     await until("its status is told", async () => (await page.textContent(`#card-${id}`)).includes("merged"));
-    seen.push(...await page.evaluate(() => window.seen));
-    assert.deepEqual(seen.filter((at) => at !== "column-review"), ["column-working", "column-published", "column-ended"]);
-    assert.ok(seen.includes("column-review"), seen.join());
     assert.deepEqual(page.problems, []);
   } finally {
     await world.dispose();
