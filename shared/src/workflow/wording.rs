@@ -211,6 +211,13 @@ mod tests {
     }
 
     #[test]
+    fn enter_is_enter_also_after_a_backslash() {
+        let id = MessageId::random();
+        assert!(note(&id, "a path\\").ends_with("a path\\ "));
+        assert!(note(&id, "a path").ends_with("a path"));
+    }
+
+    #[test]
     fn nothing_that_acts_gets_through_however_it_is_changed() {
         let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/message");
         corpus_fuzz::fuzz(std::path::Path::new(corpus), |bytes| {
