@@ -7,10 +7,11 @@
 --
 -- Times are UTC text, `2026-07-28T12:34:56.789Z`, so that they sort and can be read.
 -- Each CHECK below repeats an enum of the `model` module; a test holds the two equal.
--- A change here needs a migration in shared/src/store/migrations/ and a higher user_version; a test
--- proves that an old database migrates to exactly this.
+-- A change here needs a higher user_version (CURRENT in shared/src/store/schema.rs). An older database is
+-- migrated by copying the columns that both versions have, so a new column has a default, and a CHECK only
+-- gets wider; a test proves that an old database migrates to exactly this.
 
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- Planned work, made by create_task. `number` counts up within one repository.
 CREATE TABLE tasks (

@@ -29,9 +29,10 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_update(None, "foreign_keys", "ON")?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    connection.pragma_update(None, "foreign_keys", "OFF")?;
     schema::bring_up_to_date(&connection)?;
+    connection.pragma_update(None, "foreign_keys", "ON")?;
     Ok(connection)
 }
 

@@ -1,4 +1,4 @@
-//! Which version a database has, and how it gets to ours.
+//! Database migrations: which version a database has, and how it gets to ours.
 
 use rusqlite::Connection;
 
@@ -7,28 +7,24 @@ use super::StoreError;
 /// The whole current schema, readable on its own. It sets `user_version` itself.
 pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
 
-/// Steps from each version to the next: entry 0 leads from version 1 to version 2. Only ever added to.
-const MIGRATIONS: &[&str] = &[
-    include_str!("migrations/dashboard.sql"),
-    include_str!("migrations/tdd_runs.sql"),
-    include_str!("migrations/tdd_phases.sql"),
-];
-
 /// The version that `SCHEMA` has.
-pub(super) const CURRENT: i64 = 1 + MIGRATIONS.len().cast_signed() as i64;
+pub(super) const CURRENT: i64 = 5;
 
+/// Creates the schema in an empty database, or moves an older one's rows into the current schema.
+///
+/// Must run before foreign keys are enforced: dropping an old table would cascade.
 pub(super) fn bring_up_to_date(connection: &Connection) -> Result<(), StoreError> {
     if version(connection)? == CURRENT {
         return Ok(());
     }
     // Two processes may come here at once: the second finds the work done.
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    let result = migrate(connection, MIGRATIONS);
+    let result = migrate(connection);
     connection.execute_batch(if result.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     result
 }
 
-fn migrate(connection: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
+fn migrate(connection: &Connection) -> Result<(), StoreError> {
     let found = version(connection)?;
     if found > CURRENT {
         return Err(StoreError::TooNew {
@@ -36,16 +32,70 @@ fn migrate(connection: &Connection, migrations: &[&str]) -> Result<(), StoreErro
             supported: CURRENT,
         });
     }
+    if found == CURRENT {
+        return Ok(());
+    }
     if found == 0 {
         connection.execute_batch(SCHEMA)?;
         return Ok(());
     }
-    let done = usize::try_from(found - 1).unwrap_or(0);
-    for migration in migrations.iter().skip(done) {
-        connection.execute_batch(migration)?;
+    copy_into_current(connection)
+}
+
+/// Moves every table aside, applies the schema, and copies the columns that both versions have.
+///
+/// So a migration needs no statements of its own as long as new columns have defaults and CHECKs
+/// only widen; SQLite can change neither in place.
+fn copy_into_current(connection: &Connection) -> Result<(), StoreError> {
+    let old = names(connection, "table")?;
+    for index in names(connection, "index")? {
+        connection.execute_batch(&format!("DROP INDEX \"{index}\""))?;
     }
-    connection.pragma_update(None, "user_version", CURRENT)?;
+    for table in &old {
+        let aside = aside(table);
+        connection.execute_batch(&format!("ALTER TABLE \"{table}\" RENAME TO \"{aside}\""))?;
+    }
+    connection.execute_batch(SCHEMA)?;
+    let current = names(connection, "table")?;
+    for table in &old {
+        let aside = aside(table);
+        // A table that is none of ours goes back to where it was.
+        if !current.contains(table) {
+            connection.execute_batch(&format!("ALTER TABLE \"{aside}\" RENAME TO \"{table}\""))?;
+            continue;
+        }
+        let kept = columns(connection, &aside)?;
+        let common: Vec<String> = columns(connection, table)?
+            .into_iter()
+            .filter(|column| kept.contains(column))
+            .map(|column| format!("\"{column}\""))
+            .collect();
+        let common = common.join(", ");
+        connection.execute_batch(&format!(
+            "INSERT INTO \"{table}\" ({common}) SELECT {common} FROM \"{aside}\";
+             DROP TABLE \"{aside}\";"
+        ))?;
+    }
     Ok(())
+}
+
+fn aside(table: &str) -> String {
+    format!("before_migration_{table}")
+}
+
+fn names(connection: &Connection, kind: &str) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection.prepare(
+        "SELECT name FROM sqlite_schema
+         WHERE type = ?1 AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+    )?;
+    let names = statement.query_map([kind], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
+}
+
+fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let names = statement.query_map([table], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
 }
 
 fn version(connection: &Connection) -> Result<i64, StoreError> {
@@ -56,8 +106,11 @@ fn version(connection: &Connection) -> Result<i64, StoreError> {
 mod tests {
     use super::*;
 
-    /// The schema of version 1, as it was first released; later versions migrate from here.
-    const VERSION_1: &str = include_str!("migrations/version_1.sql");
+    /// Schemas of earlier versions, in the order in which they were released.
+    const OLD: &[&str] = &[
+        include_str!("old_schemas/version_1.sql"),
+        include_str!("old_schemas/version_4.sql"),
+    ];
 
     fn description(connection: &Connection) -> Vec<(String, String)> {
         let mut statement = connection
@@ -70,16 +123,55 @@ mod tests {
             .unwrap()
     }
 
+    fn old(schema: &str) -> Connection {
+        let old = Connection::open_in_memory().unwrap();
+        old.pragma_update(None, "foreign_keys", "OFF").unwrap();
+        old.execute_batch(schema).unwrap();
+        old
+    }
+
     #[test]
     fn an_old_database_migrates_to_exactly_the_fresh_one() {
         let fresh = Connection::open_in_memory().unwrap();
         bring_up_to_date(&fresh).unwrap();
-        let old = Connection::open_in_memory().unwrap();
-        old.execute_batch(VERSION_1).unwrap();
-        bring_up_to_date(&old).unwrap();
-        assert_eq!(description(&old), description(&fresh));
-        assert_eq!(version(&old).unwrap(), CURRENT);
         assert_eq!(version(&fresh).unwrap(), CURRENT);
+        for schema in OLD {
+            let old = old(schema);
+            bring_up_to_date(&old).unwrap();
+            assert_eq!(description(&old), description(&fresh));
+            assert_eq!(version(&old).unwrap(), CURRENT);
+        }
+    }
+
+    #[test]
+    fn rows_of_an_old_database_and_foreign_tables_survive() {
+        for schema in OLD {
+            let old = old(schema);
+            old.execute_batch(
+                "CREATE TABLE notes_of_a_person (text TEXT);
+                 INSERT INTO notes_of_a_person VALUES ('mine');
+                 INSERT INTO instances (id, kind, status, origin, repository, worktree_path, base_branch,
+                     prompt, require_review, max_reviews, launch_step, created_at, last_activity, status_since)
+                 VALUES ('work-1-a1', 'coding', 'running', 'launched', '/r', '/w', 'main', 'p', 0, 3, 'ready', 't', 't', 't');
+                 INSERT INTO messages (id, instance_id, sender, kind, body, state, created_at)
+                 VALUES ('m-b', 'work-1-a1', 's', 'note', 'first', 'owed', 't'),
+                        ('m-a', 'work-1-a1', 's', 'note', 'second', 'owed', 't');",
+            )
+            .unwrap();
+            bring_up_to_date(&old).unwrap();
+            let bodies: Vec<String> = old
+                .prepare("SELECT body FROM messages ORDER BY created_at, rowid")
+                .unwrap()
+                .query_map([], |row| row.get(0))
+                .unwrap()
+                .collect::<Result<_, _>>()
+                .unwrap();
+            assert_eq!(bodies, ["first", "second"]);
+            let count = |sql: &str| old.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+            assert_eq!(count("SELECT count(*) FROM instances"), 1);
+            assert_eq!(count("SELECT count(*) FROM notes_of_a_person"), 1);
+            assert_eq!(count("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+        }
     }
 
     #[test]
