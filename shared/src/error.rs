@@ -312,7 +312,7 @@ impl From<AgentError> for Error {
             ),
             AgentError::UnknownPlaceholder { .. } | AgentError::OpenPlaceholder { .. } => (
                 Code::ConfigInvalid,
-                "Correct the template in .codex/prompts/.",
+                "Correct the template in .claude-codex/prompts/.",
             ),
             AgentError::Corrupt { .. } | AgentError::Shape { .. } => (
                 Code::AgentFailed,

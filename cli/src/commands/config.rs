@@ -13,7 +13,7 @@ Examples:
   claude-codex config
   CODEX_REVIEW_MAX_REVIEW_CYCLES=5 claude-codex config --json
 
-Later wins: defaults, ~/.config/claude-codex/config.toml, .codex/config.toml, CODEX_* variables, flags.
+Later wins: defaults, ~/.config/claude-codex/config.toml, .claude-codex/config.toml, CODEX_* variables, flags.
 The variable of review.maxReviewCycles is CODEX_REVIEW_MAX_REVIEW_CYCLES.";
 
 /// Print every setting, its value and where that came from

@@ -21,7 +21,7 @@ use crate::text::harmless;
 const EXAMPLES: &str = "\
 Examples:
   claude-codex init --dry-run         say what would be written
-  claude-codex init                   .mcp.json for Claude Code, .codex/config.toml for you
+  claude-codex init                   .mcp.json for Claude Code, .claude-codex/config.toml for you
   claude-codex init --tdd             hooks and command of the TDD phases, in .claude/
   claude-codex init --tdd --remove    take them out again
 

@@ -62,7 +62,7 @@ fn errors_say_what_happened_and_what_to_do() {
 fn init_keeps_what_is_there_and_is_done_once() {
     let place = Place::new();
     let mcp = place.repository().join(".mcp.json");
-    let config = place.repository().join(".codex/config.toml");
+    let config = place.repository().join(".claude-codex/config.toml");
     std::fs::write(&mcp, "{\n    \"mcpServers\": {\n        \"mine\": {\"command\": \"x\"}\n    },\n    \"other\": [1, 2]\n}\n").unwrap();
     std::fs::set_permissions(&mcp, std::fs::Permissions::from_mode(0o640)).unwrap();
 
@@ -115,7 +115,7 @@ fn init_leaves_a_broken_file_alone() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(error(&output)["code"], "CONFIG_INVALID");
     assert_eq!(std::fs::read_to_string(&mcp).unwrap(), "{ not json");
-    assert!(!place.repository().join(".codex").exists());
+    assert!(!place.repository().join(".claude-codex").exists());
 }
 
 fn status<'a>(checks: &'a Value, name: &str) -> &'a str {
@@ -142,9 +142,9 @@ fn doctor_finds_what_is_wrong_and_leaves_no_trace() {
     assert_eq!(status(&healthy, "repository"), "ok");
     assert_eq!(status(&healthy, "database"), "ok");
 
-    std::fs::create_dir(place.repository().join(".codex")).unwrap();
+    std::fs::create_dir(place.repository().join(".claude-codex")).unwrap();
     std::fs::write(
-        place.repository().join(".codex/config.toml"),
+        place.repository().join(".claude-codex/config.toml"),
         "[review]\nmaxReviewCycle = 1\n",
     )
     .unwrap();
@@ -188,9 +188,9 @@ fn doctor_finds_what_is_wrong_and_leaves_no_trace() {
 #[test]
 fn config_says_where_each_value_came_from() {
     let place = Place::new();
-    std::fs::create_dir(place.repository().join(".codex")).unwrap();
+    std::fs::create_dir(place.repository().join(".claude-codex")).unwrap();
     std::fs::write(
-        place.repository().join(".codex/config.toml"),
+        place.repository().join(".claude-codex/config.toml"),
         "[coding]\nrequireReview = true\n",
     )
     .unwrap();
@@ -207,7 +207,7 @@ fn config_says_where_each_value_came_from() {
             .unwrap()
             .to_owned()
     };
-    assert!(origin("coding.requireReview").ends_with(".codex/config.toml"));
+    assert!(origin("coding.requireReview").ends_with(".claude-codex/config.toml"));
     assert_eq!(
         origin("review.maxReviewCycles"),
         "$CODEX_REVIEW_MAX_REVIEW_CYCLES"

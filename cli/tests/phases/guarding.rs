@@ -17,7 +17,7 @@ fn every_phase_holds_back_what_is_not_for_it() {
         (FileKind::Configuration, "Cargo.toml"),
         (FileKind::Other, "data.bin"),
         (FileKind::Guard, ".claude/settings.json"),
-        (FileKind::Guard, ".codex/tdd.json"),
+        (FileKind::Guard, ".claude-codex/tdd.json"),
     ];
     // Without a phase nothing is held back.
     for (_, name) in files {

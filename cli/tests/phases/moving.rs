@@ -197,7 +197,7 @@ fn it_gives_in_at_claude_codes_own_limit() {
 fn a_program_that_is_missing_holds_nobody_back() {
     let place = Place::scripted();
     place.write(
-        ".codex/tdd.json",
+        ".claude-codex/tdd.json",
         r#"{"profile":"cargo","compileCommand":["no-such-compiler"],"testCommand":["no-such-runner"]}"#,
     );
     place.begin(Phase::Interfaces);
@@ -232,7 +232,7 @@ fn a_check_has_a_time_limit_and_a_newer_one_ends_it() {
         survived.display()
     );
     place.write(
-        ".codex/tdd.json",
+        ".claude-codex/tdd.json",
         &json!({"profile": "cargo", "compileCommand": ["sh", "-c", slow], "timeLimitSeconds": 20})
             .to_string(),
     );
@@ -251,7 +251,7 @@ fn a_check_has_a_time_limit_and_a_newer_one_ends_it() {
         std::thread::sleep(Duration::from_millis(10));
     }
     place.write(
-        ".codex/tdd.json",
+        ".claude-codex/tdd.json",
         &json!({"profile": "cargo", "compileCommand": ["sh", "-c", "sleep 30"], "timeLimitSeconds": 1}).to_string(),
     );
     let told = place.edited("src/lib.rs").unwrap();

@@ -107,7 +107,7 @@ fn faults_of_our_own_hold_nobody_back() {
         "{passed}"
     );
     // A profile that can't be read.
-    place.write(".codex/tdd.json", "{");
+    place.write(".claude-codex/tdd.json", "{");
     let write =
         json!({ "tool_name": "Write", "tool_input": { "file_path": "src/x.rs", "content": "x" } });
     let answer = place.hook("PreToolUse", &write);

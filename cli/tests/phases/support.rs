@@ -53,7 +53,7 @@ impl Place {
             json!(["sh", "-c", script])
         };
         let said = json!({ "profile": "cargo", "compileCommand": run("compile"), "testCommand": run("test") });
-        place.write(".codex/tdd.json", &said.to_string());
+        place.write(".claude-codex/tdd.json", &said.to_string());
         place.git(&["add", "-A"]);
         place.git(&["commit", "-q", "-m", "profile"]);
         place

@@ -243,18 +243,18 @@ fn four_the_rules_stay() {
     let place = Place::scripted();
     place.begin(Phase::Tests);
     let weak = r#"{"profile":"cargo","test":["**"]}"#;
-    assert!(place.write_denied(".codex/tdd.json", weak).is_some());
+    assert!(place.write_denied(".claude-codex/tdd.json", weak).is_some());
     assert!(
         place
-            .bash(&format!("echo '{weak}' > .codex/tdd.json"))
+            .bash(&format!("echo '{weak}' > .claude-codex/tdd.json"))
             .unwrap()
             .starts_with("DENIED")
     );
     let told = place
-        .bash("cd .codex; for f in *.js*; do echo '{}' > $f; done")
+        .bash("cd .claude-codex; for f in *.js*; do echo '{}' > $f; done")
         .unwrap();
-    assert!(told.contains(".codex/tdd.json"), "{told}");
-    place.git(&["checkout", "-q", ".codex/tdd.json"]);
+    assert!(told.contains(".claude-codex/tdd.json"), "{told}");
+    place.git(&["checkout", "-q", ".claude-codex/tdd.json"]);
     assert_eq!(place.bash("true"), None);
     let home = place.path("home/.claude/tdd-override.json");
     let given = json!({ "file_path": home, "content": weak });

@@ -98,7 +98,7 @@ fn a_note_from_a_person_is_in_the_next_prompt() {
 #[test]
 fn prompts_are_overridden_in_the_repository() {
     let lab = Lab::new("work", "approve");
-    let folder = lab.place.path("repo/.codex/prompts");
+    let folder = lab.place.path("repo/.claude-codex/prompts");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(
         folder.join("tdd-coder.md"),

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::ConfigError;
+use super::layers::is_own_variable;
 use crate::model::{InstanceId, InvalidId};
 
 /// Variables that belong to one agent and must not reach another.
@@ -102,7 +103,8 @@ impl Environment {
     pub fn handed_on(&self) -> Result<BTreeMap<String, String>, ConfigError> {
         let mut handed: BTreeMap<String, String> = self
             .codex_variables()
-            .filter(|(name, _)| !OF_ONE_AGENT.contains(name))
+            // Other programs' variables of that prefix may be secrets: `CODEX_API_KEY`.
+            .filter(|(name, _)| is_own_variable(name) && !OF_ONE_AGENT.contains(name))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
         let text = |path: PathBuf| path.to_string_lossy().into_owned();

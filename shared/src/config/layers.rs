@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::IntoDeserializer;
 use toml::{Table, Value as Toml};
 
-use super::{ConfigError, Settings};
+use super::{ConfigError, Settings, foreign};
 
 /// Variables that are not settings: read by [`super::Environment`], or set for agents.
 const OTHER_VARIABLES: &[&str] = &[
@@ -120,18 +120,21 @@ impl Layered {
         self.set_text(key, value, Origin::Variable(name.to_owned()))
     }
 
-    /// Other programs have variables that begin with `CODEX_` too; only a near miss is an error.
+    /// The Codex CLI, another program, has variables that begin with `CODEX_` too; only a typing mistake is an error.
     fn refuse_if_mistyped(&self, name: &str) -> Result<(), ConfigError> {
         let known = self.values.keys().map(|key| variable_name(key));
         let known = known.chain(OTHER_VARIABLES.iter().map(|name| (*name).to_owned()));
-        let tail = |name: &str| name.trim_start_matches("CODEX_").to_owned();
-        match nearest(&tail(name), known.map(|name| tail(&name)), 0.9) {
-            None => Ok(()),
-            Some(nearest) => Err(ConfigError::UnknownKey {
+        let known = known.chain(ALIASES.iter().map(|(name, _)| (*name).to_owned()));
+        match known
+            .into_iter()
+            .find(|candidate| is_mistyped(name, candidate))
+        {
+            Some(nearest) if !foreign::is_foreign(name) => Err(ConfigError::UnknownKey {
                 origin: Origin::Variable(name.to_owned()),
                 key: name.to_owned(),
-                nearest: Some(format!("CODEX_{nearest}")),
+                nearest: Some(nearest),
             }),
+            _ => Ok(()),
         }
     }
 
@@ -266,6 +269,27 @@ fn variable_name(key: &str) -> String {
         }
     }
     name
+}
+
+/// Tells whether a variable is one that this program reads or sets.
+pub(super) fn is_own_variable(name: &str) -> bool {
+    OTHER_VARIABLES.contains(&name)
+        || ALIASES.iter().any(|(alias, _)| *alias == name)
+        || Layered::defaults()
+            .values
+            .keys()
+            .any(|key| variable_name(key) == name)
+}
+
+/// Tells whether a variable is one of ours with a letter or two wrong: one from 5 letters on, two from 10.
+fn is_mistyped(name: &str, ours: &str) -> bool {
+    let tail = |name: &str| name.trim_start_matches("CODEX_").to_owned();
+    let allowed = match tail(ours).len() {
+        0..5 => return false,
+        5..10 => 1,
+        _ => 2,
+    };
+    strsim::osa_distance(&tail(name), &tail(ours)) <= allowed
 }
 
 /// Returns the known name most like the given one, if any is like it at all.

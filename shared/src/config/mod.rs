@@ -4,6 +4,7 @@
 //! an error that names the nearest one, and every value knows where it came from.
 
 mod environment;
+mod foreign;
 mod layers;
 mod settings;
 
@@ -17,7 +18,7 @@ pub use settings::{
 };
 
 /// Where a repository keeps its settings, below its top level.
-pub const REPOSITORY_FILE: &str = ".codex/config.toml";
+pub const REPOSITORY_FILE: &str = ".claude-codex/config.toml";
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {

@@ -55,7 +55,9 @@ fn each_layer_wins_over_the_one_below() {
         origin_of(&config, "review.maxReviewCycles"),
         "$CODEX_REVIEW_MAX_REVIEW_CYCLES"
     );
-    assert!(origin_of(&config, "review.timeoutMinutes").ends_with("repo/.codex/config.toml"));
+    assert!(
+        origin_of(&config, "review.timeoutMinutes").ends_with("repo/.claude-codex/config.toml")
+    );
     assert!(origin_of(&config, "review.preserveChanges").ends_with("claude-codex/config.toml"));
     assert_eq!(origin_of(&config, "tmux.socket"), "default");
 }
@@ -114,10 +116,37 @@ fn mistakes_are_named_with_the_nearest_key() {
     fs::remove_file(&file).unwrap();
     let typo = environment(home.path(), &[("CODEX_TMUX_SOCKT", "x")]);
     assert!(message(&typo).contains("Did you mean `CODEX_TMUX_SOCKET`?"));
-    let of_others = environment(home.path(), &[("CODEX_HOME", "/x"), ("CODEX_API_KEY", "y")]);
-    Config::load(&of_others, None, &[]).unwrap();
     let wrong = environment(home.path(), &[("CODEX_REVIEW_TIMEOUT_MINUTES", "soon")]);
     assert!(message(&wrong).contains("`soon` is not what this key takes"));
+}
+
+/// The Codex CLI keeps its own settings in `.codex/` and sets variables that begin as ours do.
+#[test]
+fn what_belongs_to_openai_codex_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let repository = home.path().join("repo");
+    write(
+        &repository.join(".codex/config.toml"),
+        "model = \"gpt-5\"\n[agent]\ncommand = \"evil\"\n",
+    );
+    for name in foreign::examples().chain(
+        // Not on the list, and near to `CODEX_AGENT_MODEL`, `CODEX_ROLE`, `CODEX_DB`, `CODEX_LOG`.
+        [
+            "CODEX_MODEL",
+            "CODEX_CODE",
+            "CODEX_DIR",
+            "CODEX_LOGS",
+            "CODEX_INSTANCES_URL",
+        ]
+        .map(str::to_owned),
+    ) {
+        let environment = environment(home.path(), &[(&name, "x")]);
+        let config = Config::load(&environment, Some(&repository), &[])
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(config.settings, Settings::default(), "{name}");
+        let handed_on = environment.handed_on().unwrap();
+        assert!(!handed_on.contains_key(&name), "{name} goes to servers");
+    }
 }
 
 #[test]

@@ -46,7 +46,7 @@ closed_enum!(
 );
 
 /// Where a repository says how it is built and tested.
-pub const REPOSITORY_FILE: &str = ".codex/tdd.json";
+pub const REPOSITORY_FILE: &str = ".claude-codex/tdd.json";
 /// Where a user says so for all repositories, below the home folder.
 pub const USER_FILE: &str = ".claude/tdd-override.json";
 

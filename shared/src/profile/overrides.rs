@@ -1,4 +1,4 @@
-//! What a person says about their project: `.codex/tdd.json`, or `~/.claude/tdd-override.json` for all.
+//! What a person says about their project: `.claude-codex/tdd.json`, or `~/.claude/tdd-override.json` for all.
 
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};

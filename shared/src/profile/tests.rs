@@ -268,7 +268,7 @@ fn what_a_person_says_wins() {
     let project = Project::with(&[
         ("Cargo.toml", ""),
         (
-            ".codex/tdd.json",
+            ".claude-codex/tdd.json",
             r#"{"test":["checks/**"],"testCommand":["make","check"],"compileCommand":[],"timeLimitSeconds":7}"#,
         ),
     ]);

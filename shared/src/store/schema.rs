@@ -45,7 +45,7 @@ fn migrate(connection: &Connection) -> Result<(), StoreError> {
 /// Moves every table aside, applies the schema, and copies the columns that both versions have.
 ///
 /// So a migration needs no statements of its own as long as new columns have defaults and CHECKs
-/// only widen; SQLite can change neither in place.
+/// only widen; `SQLite` can change neither in place.
 fn copy_into_current(connection: &Connection) -> Result<(), StoreError> {
     let old = names(connection, "table")?;
     for index in names(connection, "index")? {

@@ -80,7 +80,7 @@ pub(super) async fn prepare(
 ) -> Result<Prepared, Error> {
     let settings = &context.settings().agent;
     let folder = context.agent_folder(&instance.id);
-    let prompts = repository.root().join(".codex/prompts");
+    let prompts = repository.root().join(".claude-codex/prompts");
     let template = agent::template(role.template, Some(&prompts))?;
     let worktree = instance.worktree_path.to_string_lossy();
     let branch = instance.branch_name.as_deref().unwrap_or("(detached)");

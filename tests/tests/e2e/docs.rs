@@ -69,10 +69,11 @@ fn configuration() -> String {
     let mut page = "# Configuration
 
 Each layer wins over the one before: the defaults below, `$XDG_CONFIG_HOME/claude-codex/config.toml` (yours, everywhere),
-`.codex/config.toml` at the top of a repository (everybody's, there), and `CODEX_*` variables. A key that does not exist is
+`.claude-codex/config.toml` at the top of a repository (everybody's, there), and `CODEX_*` variables. A key that does not exist is
 an error that names the nearest one. `claude-codex config` prints each value and where it comes from;
-`claude-codex init` writes a `.codex/config.toml` with all of them as comments. [examples/config.toml](../examples/config.toml) has
-the same as a file.
+`claude-codex init` writes a `.claude-codex/config.toml` with all of them as comments. [examples/config.toml](../examples/config.toml) has
+the same as a file. `.codex/` and variables such as `CODEX_HOME` belong to OpenAI's Codex and are never read; a variable is
+refused only if it is one of ours with a letter or two wrong.
 
 | setting | default | variable | meaning |
 |---|---|---|---|

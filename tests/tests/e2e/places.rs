@@ -57,7 +57,7 @@ fn a_detached_head_is_a_place_too() {
 #[test]
 fn a_mistake_in_the_configuration_is_named_and_can_be_corrected() {
     let env = TestEnv::new();
-    let file = env.repository().join(".codex/config.toml");
+    let file = env.repository().join(".claude-codex/config.toml");
     std::fs::create_dir(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "[planning]\ncreateIssue = false\n").unwrap();
     let mut client = Client::start(&env, Server::Planning, Era::Legacy);

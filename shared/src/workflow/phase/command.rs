@@ -35,7 +35,11 @@ pub(super) fn refusal(command: &str, state_dir: &Path, database: &Path) -> Optio
         return Some("the phases are kept there");
     }
     if (says(".claude") && says("settings"))
-        || any(&["tdd-override.json", ".codex/tdd.json", "commands/tdd.md"])
+        || any(&[
+            "tdd-override.json",
+            ".claude-codex/tdd.json",
+            "commands/tdd.md",
+        ])
     {
         return Some(
             "the hooks and profiles of the phases are kept there; the Read tool shows them",
@@ -72,7 +76,7 @@ mod tests {
             "rm -rf /home/u/s/phases",
             "sed -i d .claude/settings.json",
             "cd .claude && rm settings.local.json",
-            "echo '{}' > .codex/tdd.json",
+            "echo '{}' > .claude-codex/tdd.json",
         ] {
             assert!(refused(command), "{command}");
         }

@@ -87,7 +87,9 @@ pub async fn start(
             Code::NotAvailable,
             "no kind of project is recognised here, so there are no phases",
         )
-        .hint("Say in .codex/tdd.json how it is built and tested, or set TDD_DEFAULT_PROFILE."));
+        .hint(
+            "Say in .claude-codex/tdd.json how it is built and tested, or set TDD_DEFAULT_PROFILE.",
+        ));
     };
     let new = NewPhase {
         worktree: worktree.to_owned(),

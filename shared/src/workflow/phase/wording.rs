@@ -100,7 +100,7 @@ pub(super) fn checked(phase: Phase, profile: &Profile, check: &Check) -> Option<
             format!("it does not compile ({place}):\n\n{shown}")
         }
         Check::TimedOut { what, limit } => format!(
-            "`{what}` did not finish within {} s and was ended ({place}). If it needs longer, the person can raise `timeLimitSeconds` in .codex/tdd.json.",
+            "`{what}` did not finish within {} s and was ended ({place}). If it needs longer, the person can raise `timeLimitSeconds` in .claude-codex/tdd.json.",
             limit.as_secs()
         ),
         Check::Unknown { why } => format!("it could not be checked: {why}"),
