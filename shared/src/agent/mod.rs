@@ -19,6 +19,7 @@ mod screen;
 mod state;
 mod stream;
 mod transcript;
+mod transcript_reader;
 mod trust;
 mod turn;
 
@@ -41,7 +42,8 @@ pub use state::{
     state,
 };
 pub use stream::{LastMessage, StreamEvent, parse as parse_stream};
-pub use transcript::{Found, end as transcript_end, path as transcript_path, transcript_contains};
+pub use transcript::{Found, path as transcript_path};
+pub use transcript_reader::TranscriptReader;
 pub use trust::{Change, config_file, forget, trust};
 pub use turn::{
     Turn, TurnEnd, ask_for_turn, end_turn, is_asked_for, last_turn, next_turn, prepare_turns,

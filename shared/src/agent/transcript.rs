@@ -9,22 +9,19 @@
 //!   `remove` with the reason `absorbed_mid_turn` (the attachment follows), `popAll` (a person took it back
 //!   into the input box). An enqueued message dies with the process, though `UserPromptSubmit` has fired.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::error::AgentError;
-
 /// How far a message has got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Found {
     /// In the conversation: the model has it, or gets it with the next request.
     Taken,
     /// Typed while the agent was busy; not yet in the conversation, and lost if the process dies.
     Queued,
+    #[default]
     No,
 }
 
@@ -60,61 +57,8 @@ pub fn path(config: &Path, cwd: &Path, session: Uuid) -> PathBuf {
     elsewhere.unwrap_or(expected)
 }
 
-/// Returns the present length of the transcript, from which a later search may start.
-pub fn end(config: &Path, cwd: &Path, session: Uuid) -> u64 {
-    std::fs::metadata(path(config, cwd, session)).map_or(0, |metadata| metadata.len())
-}
-
-/// Looks for a message, by a text that only it has, in what was written since the offset.
-///
-/// Only what somebody said to the model counts, not what a tool printed or the model repeated.
-pub fn transcript_contains(
-    config: &Path,
-    cwd: &Path,
-    session: Uuid,
-    needle: &str,
-    since: u64,
-) -> Result<Found, AgentError> {
-    let path = path(config, cwd, session);
-    let fail = |source| AgentError::Read {
-        path: path.clone(),
-        source,
-    };
-    let mut file = match File::open(&path) {
-        Ok(file) => file,
-        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(Found::No),
-        Err(source) => return Err(fail(source)),
-    };
-    // An offset beyond the end belongs to a transcript that was replaced: look at all of the new one.
-    let length = file.metadata().map_err(fail)?.len();
-    let since = if since > length { 0 } else { since };
-    file.seek(SeekFrom::Start(since)).map_err(fail)?;
-    let (mut reader, mut line, mut found) = (BufReader::new(file), Vec::new(), Found::No);
-    let escaped = Value::from(needle).to_string();
-    let escaped = escaped.trim_matches('"').as_bytes();
-    loop {
-        line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(fail)? == 0 {
-            return Ok(found);
-        }
-        // Most lines are large and about something else: parse only those that can matter.
-        if !contains(&line, escaped) {
-            continue;
-        }
-        // The last line may be half written; the next look sees it whole.
-        let Ok(record) = serde_json::from_slice::<Value>(&line) else {
-            continue;
-        };
-        match judge(&record, needle) {
-            Some(Found::Taken) => return Ok(Found::Taken),
-            Some(other) => found = other,
-            None => {}
-        }
-    }
-}
-
 /// Tells what one record says about the message; `None` if nothing.
-fn judge(record: &Value, needle: &str) -> Option<Found> {
+pub(super) fn judge(record: &Value, needle: &str) -> Option<Found> {
     let said = |value: &Value| value.as_str().is_some_and(|text| text.contains(needle));
     // What a subagent is told is not what the agent is told.
     if record["isSidechain"] == true {
@@ -150,13 +94,11 @@ fn judge(record: &Value, needle: &str) -> Option<Found> {
     }
 }
 
-fn contains(line: &[u8], needle: &[u8]) -> bool {
-    !needle.is_empty() && line.windows(needle.len()).any(|window| window == needle)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::TranscriptReader;
+    use std::fs::File;
     use std::io::Write;
 
     struct Transcript {
@@ -186,8 +128,10 @@ mod tests {
             file.write_all(line.as_bytes()).unwrap();
         }
 
-        fn look(&self, needle: &str, since: u64) -> Found {
-            transcript_contains(self.config.path(), &self.cwd, self.session, needle, since).unwrap()
+        fn look(&self, needle: &str) -> Found {
+            TranscriptReader::default()
+                .find_now(&path(self.config.path(), &self.cwd, self.session), needle)
+                .unwrap()
         }
     }
 
@@ -197,26 +141,19 @@ mod tests {
     #[test]
     fn a_message_is_queued_until_its_record_stands() {
         let transcript = Transcript::new();
-        assert_eq!(transcript.look("[m1]", 0), Found::No);
+        assert_eq!(transcript.look("[m1]"), Found::No);
         transcript.add(&format!("{ENQUEUE}\n"));
-        assert_eq!(transcript.look("[m1] \"hi\"", 0), Found::Queued);
+        assert_eq!(transcript.look("[m1] \"hi\""), Found::Queued);
         transcript.add("{\"type\":\"queue-operation\",\"operation\":\"dequeue\"}\n");
-        assert_eq!(transcript.look("[m1]", 0), Found::Queued);
+        assert_eq!(transcript.look("[m1]"), Found::Queued);
         transcript.add("{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"[m1] \\\"hi\\\"\\nthere\"}");
         assert_eq!(
-            transcript.look("[m1]", 0),
+            transcript.look("[m1]"),
             Found::Queued,
             "half a line is no proof"
         );
         transcript.add("}\n");
-        assert_eq!(transcript.look("[m1]", 0), Found::Taken);
-        let end = end(
-            transcript.config.path(),
-            &transcript.cwd,
-            transcript.session,
-        );
-        assert_eq!(transcript.look("[m1]", end), Found::No);
-        assert_eq!(transcript.look("[m1]", end + 1000), Found::Taken);
+        assert_eq!(transcript.look("[m1]"), Found::Taken);
     }
 
     #[test]
@@ -230,7 +167,7 @@ mod tests {
         ] {
             let transcript = Transcript::new();
             transcript.add(&format!("{line}\n"));
-            assert_eq!(transcript.look("[m1]", 0), Found::Taken, "{line}");
+            assert_eq!(transcript.look("[m1]"), Found::Taken, "{line}");
         }
     }
 
@@ -249,7 +186,7 @@ mod tests {
             "not json [m1]",
         ] {
             transcript.add(&format!("{line}\n"));
-            assert_eq!(transcript.look("[m1]", 0), Found::No, "{line}");
+            assert_eq!(transcript.look("[m1]"), Found::No, "{line}");
         }
     }
 
@@ -258,20 +195,24 @@ mod tests {
         let transcript = Transcript::new();
         transcript.add(&format!("{ENQUEUE}\n"));
         transcript.add("{\"type\":\"queue-operation\",\"operation\":\"popAll\",\"content\":\"[m1] \\\"hi\\\"\\nthere\"}\n");
-        assert_eq!(transcript.look("[m1]", 0), Found::No);
+        assert_eq!(transcript.look("[m1]"), Found::No);
     }
 
     #[test]
     fn a_transcript_under_another_folder_is_found_by_its_session() {
         let transcript = Transcript::new();
         transcript.add("{\"type\":\"user\",\"message\":{\"content\":\"[m1]\"}}\n");
-        let found = transcript_contains(
+        let found = path(
             transcript.config.path(),
             Path::new("/other"),
             transcript.session,
-            "[m1]",
-            0,
         );
-        assert_eq!(found.unwrap(), Found::Taken);
+        let expected = path(
+            transcript.config.path(),
+            &transcript.cwd,
+            transcript.session,
+        );
+        assert_eq!(found, expected);
+        assert!(found.is_file());
     }
 }

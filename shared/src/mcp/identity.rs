@@ -10,10 +10,11 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::delivery_loop::deliver_always;
 use crate::config::Environment;
 use crate::error::Error;
 use crate::model::{InstanceId, InstanceKind};
-use crate::workflow::{Context, Run, adopt, connect, deliver_always, reconcile};
+use crate::workflow::{Context, Run, adopt, connect, reconcile};
 
 #[derive(Debug, Clone)]
 pub(super) struct Identity(Arc<Inner>);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::agent;
+use crate::agent::{self, TranscriptReader};
 use crate::config::{Config, Environment, Settings};
 use crate::error::{Code, Error};
 use crate::git::{GitError, Repository};
@@ -23,6 +23,7 @@ pub struct Context {
     pub config: Config,
     pub store: Store,
     pub tmux: Tmux,
+    pub(super) transcripts: TranscriptReader,
     state_dir: PathBuf,
     repository: Option<Repository>,
 }
@@ -45,6 +46,7 @@ impl Context {
             config,
             store,
             tmux,
+            transcripts: TranscriptReader::default(),
             state_dir,
             repository,
         })

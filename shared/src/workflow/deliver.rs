@@ -151,11 +151,13 @@ async fn look_again(
 ) -> Result<Outcome, Error> {
     let Some(place) = Place::of(context, instance)? else {
         // A hook of a session whose terminal we can't reach took it; its transcript tells.
-        return Ok(if is_in_conversation(context, instance, &message.id)? {
-            Outcome::Proven(message.taken_by.unwrap_or(TakenBy::StopHook))
-        } else {
-            Outcome::Waiting("proof that the agent has it")
-        });
+        return Ok(
+            if is_in_conversation(context, instance, &message.id).await? {
+                Outcome::Proven(message.taken_by.unwrap_or(TakenBy::StopHook))
+            } else {
+                Outcome::Waiting("proof that the agent has it")
+            },
+        );
     };
     if !is_claude(instance)
         && let Some(outcome) = finish_for_the_dead(context, instance, message, &place).await?
@@ -264,14 +266,15 @@ async fn proof(
     place: &Place,
 ) -> Result<Option<TakenBy>, Error> {
     if is_claude(instance) {
-        return Ok(is_in_conversation(context, instance, id)?.then_some(TakenBy::Transcript));
+        let found = is_in_conversation(context, instance, id).await?;
+        return Ok(found.then_some(TakenBy::Transcript));
     }
     let seen = place.ever_shown(context, id.as_str()).await;
     Ok(seen.then_some(TakenBy::Screen))
 }
 
 /// Tells whether the model has, or gets with its next request, a message.
-pub(super) fn is_in_conversation(
+pub(super) async fn is_in_conversation(
     context: &Context,
     instance: &Instance,
     id: &MessageId,
@@ -279,9 +282,15 @@ pub(super) fn is_in_conversation(
     let Some(session) = claude_session(instance) else {
         return Ok(false);
     };
-    let folder = context.claude_folder()?;
-    let found =
-        agent::transcript_contains(&folder, &instance.worktree_path, session, id.as_str(), 0)?;
+    let found = context
+        .transcripts
+        .find(
+            context.claude_folder()?,
+            instance.worktree_path.clone(),
+            session,
+            id.to_string(),
+        )
+        .await?;
     Ok(found == Found::Taken)
 }
 
@@ -358,42 +367,4 @@ pub fn take_at_end_of_turn(
             && w.begin_handing_over(&message.id, TakenBy::StopHook, &holder)?;
         Ok(mine.then_some(message.body))
     })
-}
-
-/// Delivers to one instance for as long as its server lives.
-pub async fn deliver_always(context: &Context, id: &InstanceId) {
-    /// Another process's commit is seen within this time.
-    const LOOK: Duration = Duration::from_millis(100);
-    /// What has waited for long is looked at this often: each look may cost tmux some work.
-    const SLOWEST: Duration = Duration::from_secs(1);
-    const RECONCILE_EVERY: Duration = Duration::from_secs(30);
-    let mut seen = None;
-    let mut pause = LOOK;
-    let mut reconciled = tokio::time::Instant::now();
-    let mut complaint = String::new();
-    loop {
-        let version = context.store.data_version().ok();
-        if version != seen {
-            match deliver(context, id).await {
-                Ok(Delivery::Nothing) => (seen, pause) = (version, LOOK),
-                Ok(Delivery::Taken) => pause = LOOK,
-                Ok(Delivery::Waiting) => pause = (pause + LOOK / 10).min(SLOWEST),
-                Err(error) => {
-                    pause = (pause * 2).min(SLOWEST);
-                    let text = error.to_string();
-                    if text != complaint {
-                        tracing::warn!(code = %error.code, %error, "cannot deliver");
-                        complaint = text;
-                    }
-                }
-            }
-        }
-        if reconciled.elapsed() >= RECONCILE_EVERY {
-            reconciled = tokio::time::Instant::now();
-            if let Err(error) = super::reconcile(context).await {
-                tracing::warn!(code = %error.code, %error, "cannot reconcile");
-            }
-        }
-        tokio::time::sleep(pause).await;
-    }
 }

@@ -51,7 +51,7 @@ pub use clean::{Cleaned, clean};
 pub use connect::connect;
 pub use context::Context;
 pub use control::{Typed, control, release_control, take_control, type_into};
-pub use deliver::{Delivery, deliver, deliver_always, take_at_end_of_turn};
+pub use deliver::{Delivery, deliver, take_at_end_of_turn};
 pub use detach::finish_when_done;
 pub use finish::{Stopped, stop};
 pub use forge::{Forge, forge, read_issue};

@@ -77,7 +77,7 @@ async fn unproven(context: &Context, instance: &Instance) -> Result<Vec<MessageI
         .filter(|message| message.state == MessageState::Typed);
     let mut unproven = Vec::new();
     for message in typed {
-        if !deliver::is_in_conversation(context, instance, &message.id)? {
+        if !deliver::is_in_conversation(context, instance, &message.id).await? {
             unproven.push(message.id);
         }
     }

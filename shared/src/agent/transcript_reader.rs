@@ -1,0 +1,260 @@
+//! Reading transcripts: each byte once, and never on an async thread.
+//!
+//! A transcript grows to 100 MB and more, and a delivery asks about it many times a second.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memchr::memmem::Finder;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::error::AgentError;
+use super::transcript::{Found, judge, path};
+
+/// Searches that are remembered. An agent has one undelivered message at a time; a search that was
+/// forgotten begins anew.
+const REMEMBERED: usize = 64;
+/// How much of the text before the offset is compared, to notice a file that was written anew in place.
+const OVERLAP: usize = 64;
+const BUFFER: usize = 256 * 1024;
+
+/// Looks for messages in transcripts; clones share what they remember.
+#[derive(Debug, Clone, Default)]
+pub struct TranscriptReader {
+    searches: Arc<Mutex<HashMap<Key, Search>>>,
+}
+
+type Key = (PathBuf, String);
+
+/// How far one search has come.
+#[derive(Debug, Clone, Default)]
+struct Search {
+    /// Device and inode.
+    file: (u64, u64),
+    /// The end of the last whole line that was read.
+    offset: u64,
+    /// The last bytes before the offset.
+    overlap: Vec<u8>,
+    found: Found,
+}
+
+impl TranscriptReader {
+    /// Looks for a message, by a text that only it has.
+    ///
+    /// Only what somebody said to the model counts, not what a tool printed or the model repeated.
+    pub async fn find(
+        &self,
+        config: PathBuf,
+        cwd: PathBuf,
+        session: Uuid,
+        needle: String,
+    ) -> Result<Found, AgentError> {
+        let reader = self.clone();
+        let looking = tokio::task::spawn_blocking(move || {
+            reader.find_now(&path(&config, &cwd, session), &needle)
+        });
+        match looking.await {
+            Ok(found) => found,
+            Err(failure) => match failure.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is shutting down.
+                Err(_) => Ok(Found::No),
+            },
+        }
+    }
+
+    /// Like [`TranscriptReader::find`] for a file, on the calling thread.
+    pub(super) fn find_now(&self, path: &Path, needle: &str) -> Result<Found, AgentError> {
+        let key = (path.to_owned(), needle.to_owned());
+        let mut search = self.lock().remove(&key).unwrap_or_default();
+        let found = search
+            .go_on(path, needle)
+            .map_err(|source| AgentError::Read {
+                path: path.to_owned(),
+                source,
+            })?;
+        if found != Found::Taken {
+            let mut searches = self.lock();
+            if searches.len() >= REMEMBERED {
+                searches.clear();
+            }
+            searches.insert(key, search);
+        }
+        Ok(found)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Search>> {
+        self.searches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Search {
+    fn go_on(&mut self, path: &Path, needle: &str) -> std::io::Result<Found> {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(source) if source.kind() == ErrorKind::NotFound => {
+                *self = Self::default();
+                return Ok(Found::No);
+            }
+            Err(source) => return Err(source),
+        };
+        let metadata = file.metadata()?;
+        let opened = (metadata.dev(), metadata.ino());
+        if opened != self.file || !self.continues_in(&file, metadata.len())? {
+            *self = Self {
+                file: opened,
+                ..Self::default()
+            };
+        }
+        file.seek(SeekFrom::Start(self.offset))?;
+        let mut reader = BufReader::with_capacity(BUFFER, file);
+        let escaped = Value::from(needle).to_string();
+        let finder = Finder::new(escaped.trim_matches('"'));
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if reader.read_until(b'\n', &mut line)? == 0 {
+                return Ok(self.found);
+            }
+            // Most lines are about something else: parse only those that can matter.
+            let said = finder
+                .find(&line)
+                .and_then(|_| serde_json::from_slice::<Value>(&line).ok())
+                .and_then(|record| judge(&record, needle));
+            // The last line may be half written; the next look reads it again.
+            if line.last() != Some(&b'\n') {
+                return Ok(said.unwrap_or(self.found));
+            }
+            self.offset += line.len() as u64;
+            let kept = line.len().saturating_sub(OVERLAP);
+            self.overlap.clear();
+            self.overlap.extend_from_slice(&line[kept..]);
+            match said {
+                Some(Found::Taken) => return Ok(Found::Taken),
+                Some(other) => self.found = other,
+                None => {}
+            }
+        }
+    }
+
+    /// Tells whether what was read still stands before the offset.
+    fn continues_in(&self, file: &File, length: u64) -> std::io::Result<bool> {
+        if length < self.offset {
+            return Ok(false);
+        }
+        let start = self.offset - self.overlap.len() as u64;
+        let mut before = vec![0; self.overlap.len()];
+        file.read_exact_at(&mut before, start)?;
+        Ok(before == self.overlap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    const ENQUEUED: &str =
+        "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"[m1]\"}\n";
+    const TAKEN: &str = "{\"type\":\"user\",\"message\":{\"content\":\"[m1]\"}}\n";
+    const OTHER: &str = "{\"type\":\"user\",\"message\":{\"content\":\"something else\"}}\n";
+
+    struct Transcript {
+        folder: tempfile::TempDir,
+        reader: TranscriptReader,
+    }
+
+    impl Transcript {
+        fn new() -> Self {
+            Self {
+                folder: tempfile::tempdir().unwrap(),
+                reader: TranscriptReader::default(),
+            }
+        }
+
+        fn path(&self) -> PathBuf {
+            self.folder.path().join("t.jsonl")
+        }
+
+        fn add(&self, text: &str) {
+            let mut file = File::options()
+                .append(true)
+                .create(true)
+                .open(self.path())
+                .unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        }
+
+        fn look(&self) -> Found {
+            self.reader.find_now(&self.path(), "[m1]").unwrap()
+        }
+
+        fn offset(&self) -> u64 {
+            let key = (self.path(), "[m1]".to_owned());
+            self.reader.lock()[&key].offset
+        }
+    }
+
+    #[test]
+    fn only_what_is_new_is_read_and_half_a_line_is_read_again() {
+        let transcript = Transcript::new();
+        assert_eq!(transcript.look(), Found::No);
+        transcript.add(ENQUEUED);
+        assert_eq!(transcript.look(), Found::Queued);
+        assert_eq!(transcript.offset(), ENQUEUED.len() as u64);
+        transcript.add(OTHER);
+        assert_eq!(
+            transcript.look(),
+            Found::Queued,
+            "remembered, not found again"
+        );
+        let whole = transcript.offset();
+        // The id itself is split between two writes.
+        let (first, second) = TAKEN.split_at(TAKEN.find("m1").unwrap() + 1);
+        transcript.add(first);
+        assert_eq!(transcript.look(), Found::Queued);
+        assert_eq!(transcript.offset(), whole);
+        transcript.add(second);
+        assert_eq!(transcript.look(), Found::Taken);
+        assert_eq!(transcript.look(), Found::Taken, "asked again");
+    }
+
+    #[test]
+    fn a_transcript_that_was_cut_replaced_or_written_anew_is_read_from_its_beginning() {
+        type Change = fn(&Path);
+        let changes: [(&str, Change); 3] = [
+            ("cut", |path| std::fs::write(path, TAKEN).unwrap()),
+            ("replaced", |path| {
+                let new = path.with_extension("new");
+                std::fs::write(&new, format!("{TAKEN}{}", OTHER.repeat(9))).unwrap();
+                std::fs::rename(new, path).unwrap();
+            }),
+            ("written anew", |path| {
+                std::fs::write(path, format!("{TAKEN}{}", "{}\n".repeat(900))).unwrap();
+            }),
+        ];
+        for (name, change) in changes {
+            let transcript = Transcript::new();
+            transcript.add(&OTHER.repeat(5));
+            assert_eq!(transcript.look(), Found::No, "{name}");
+            change(&transcript.path());
+            assert_eq!(transcript.look(), Found::Taken, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_stood_in_a_transcript_that_is_gone_is_forgotten() {
+        let transcript = Transcript::new();
+        transcript.add(ENQUEUED);
+        assert_eq!(transcript.look(), Found::Queued);
+        std::fs::remove_file(transcript.path()).unwrap();
+        assert_eq!(transcript.look(), Found::No);
+        transcript.add(OTHER);
+        assert_eq!(transcript.look(), Found::No);
+    }
+}
