@@ -67,6 +67,18 @@ CREATE TABLE instances (
     -- The commit the branch started from; the branch is deleted on undo only if it still is there.
     base_commit        TEXT,
     tmux_session       TEXT,
+    -- The socket (`tmux -L`) of the server that has the session, whatever the settings say by now.
+    tmux_socket        TEXT,
+    -- Random for each start: the session and the agent's processes carry it (CODEX_LAUNCH_ID), and nothing
+    -- without it is typed into or killed. NULL before the first session, and in rows of older releases.
+    launch_id          TEXT,
+    -- The process in the pane, and when it began. While it lives the agent is alive, whatever tmux says.
+    agent_pid          INTEGER,
+    agent_started      TEXT,
+    -- When the agent was last started: the boot, and CLOCK_MONOTONIC in seconds, which can't be set and
+    -- stands still while the machine sleeps. Time limits count from here.
+    started_boot       TEXT,
+    started_monotonic  INTEGER,
     -- Set for adopted sessions inside a tmux of the person's own.
     tmux_pane          TEXT,
     claude_session_id  TEXT,
@@ -90,6 +102,8 @@ CREATE TABLE instances (
     -- The MCP server that speaks for this agent, and when that process began.
     server_pid         INTEGER,
     server_started     TEXT,
+    -- When its worktree was removed, or found to hold work that is nowhere else; NULL before that.
+    put_away_at        TEXT,
     -- Why it failed, or what of it was kept and where: one sentence for the person.
     note               TEXT,
     created_at         TEXT NOT NULL,

@@ -5,9 +5,9 @@ use std::time::Instant;
 use serde_json::Value;
 use shared::config::Environment;
 use shared::error::Error;
-use shared::model::{EventSource, InstanceId, StatusChange};
+use shared::model::{EventSource, InstanceId};
 use shared::store::NewEvent;
-use shared::workflow::{self, Context, Run};
+use shared::workflow::{self, Context, Reconciled, Run, Unsettled};
 
 use crate::output::{NAME, Output, WARNING};
 
@@ -34,9 +34,9 @@ pub(crate) async fn reconcile(context: &Context, output: Output) {
 }
 
 /// Tells what was put in order. Where that failed the command goes on: it may be the very one that helps.
-pub(crate) fn tell(reconciled: Result<Vec<StatusChange>, Error>, output: Output) {
+pub(crate) fn tell(reconciled: Result<Reconciled, Error>, output: Output) {
     match reconciled {
-        Ok(changes) => {
+        Ok(Reconciled { changes, unsettled }) => {
             for change in changes {
                 let from = change
                     .from
@@ -44,6 +44,10 @@ pub(crate) fn tell(reconciled: Result<Vec<StatusChange>, Error>, output: Output)
                     .unwrap_or_default();
                 let text = format!("{} is {from}{}", change.instance, change.to);
                 output.note("note", NAME, &text);
+            }
+            for Unsettled { instance, error } in unsettled {
+                let text = format!("{instance} can't be put in order: {}", error.message);
+                output.note("warning", WARNING, &text);
             }
         }
         Err(error) => output.note("warning", WARNING, &error.message),

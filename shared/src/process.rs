@@ -4,6 +4,8 @@
 //! hooks, ssh, filters). Ending means SIGTERM first: git then removes its lock files itself.
 
 mod lines;
+mod mark;
+mod tree;
 
 use std::ffi::OsString;
 use std::process::{ExitStatus, Stdio};
@@ -13,9 +15,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-use crate::model::instance::ProcessMark;
-
 pub use lines::{Source, follow};
+pub use mark::{ask_to_end, boot_time, is_alive, mark, this_process};
+pub use tree::{Ancestor, ancestors, descendants, variable_of};
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -230,131 +232,12 @@ pub async fn end_group(leader: u32, grace: Duration) {
         return;
     };
     let deadline = tokio::time::Instant::now() + grace;
-    while start_time(leader).is_some() {
+    while mark::start_time(leader).is_some() {
         if tokio::time::Instant::now() >= deadline {
             // ESRCH: it went at the last moment.
             let _ = kill_process_group(pid, Signal::KILL);
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
-/// Returns the mark of this process.
-pub fn this_process() -> ProcessMark {
-    let pid = std::process::id();
-    ProcessMark {
-        pid,
-        started: start_time(pid).unwrap_or_default(),
-    }
-}
-
-/// Returns the mark of another process, if it lives.
-pub fn mark(pid: u32) -> Option<ProcessMark> {
-    let started = start_time(pid)?;
-    Some(ProcessMark { pid, started })
-}
-
-/// Tells whether a marked process still lives, and is not another one with the same number.
-pub fn is_alive(mark: &ProcessMark) -> bool {
-    match start_time(mark.pid) {
-        Some(started) => started == mark.started,
-        None => false,
-    }
-}
-
-/// Returns when a process began, in clock ticks since the machine did; `None` if there is none.
-#[cfg(target_os = "linux")]
-fn start_time(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; what follows it is fixed. A zombie has ended.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    let mut fields = rest.split(' ');
-    let state = fields.next()?;
-    (state != "Z" && state != "X").then(|| fields.nth(18).unwrap_or_default().to_owned())
-}
-
-/// Elsewhere the number alone must do.
-#[cfg(not(target_os = "linux"))]
-fn start_time(pid: u32) -> Option<String> {
-    let pid = Pid::from_raw(pid.cast_signed())?;
-    rustix::process::test_kill_process(pid)
-        .is_ok()
-        .then(String::new)
-}
-
-/// A process that stands above this one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ancestor {
-    pub pid: u32,
-    /// What it calls itself, as `ps` shows it.
-    pub name: String,
-}
-
-/// Returns the processes above one, its parent first. Empty where the system doesn't tell.
-pub fn ancestors(of: u32) -> Vec<Ancestor> {
-    /// Deeper than any tree of processes that somebody works in.
-    const DEEPEST: usize = 64;
-    let mut chain = Vec::new();
-    let mut next = parent_of(of);
-    while let Some(pid) = next.filter(|pid| *pid > 1) {
-        if chain.len() == DEEPEST {
-            break;
-        }
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        chain.push(Ancestor {
-            pid,
-            name: name.trim_end().to_owned(),
-        });
-        next = parent_of(pid);
-    }
-    chain
-}
-
-/// Returns a variable of the environment that a process was started with.
-pub fn variable_of(pid: u32, name: &str) -> Option<String> {
-    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-    environment.split(|byte| *byte == 0).find_map(|entry| {
-        let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
-        Some(String::from_utf8_lossy(value).into_owned())
-    })
-}
-
-/// Returns the processes below one, with how many seconds ago each began.
-pub fn descendants(of: u32) -> Vec<(u32, f64)> {
-    /// What Linux counts in, on every machine that it runs on.
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
-    let uptime: f64 = uptime
-        .split(' ')
-        .next()
-        .and_then(|seconds| seconds.parse().ok())
-        .unwrap_or_default();
-    let Ok(entries) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .filter_map(Result::ok)
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|pid| ancestors(*pid).iter().any(|ancestor| ancestor.pid == of))
-        .filter_map(|pid| {
-            let began: f64 = start_time(pid)?.parse().ok()?;
-            Some((pid, uptime - began / TICKS_PER_SECOND))
-        })
-        .collect()
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
-}
-
-/// Asks a marked process to end; one that has ended, or another with its number, is left alone.
-pub fn ask_to_end(mark: &ProcessMark) {
-    if is_alive(mark)
-        && let Some(pid) = Pid::from_raw(mark.pid.cast_signed())
-    {
-        let _ = rustix::process::kill_process(pid, Signal::TERM);
     }
 }

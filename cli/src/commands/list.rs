@@ -41,6 +41,7 @@ fn word(activity: &Activity) -> &'static str {
         Activity::Busy => "busy",
         Activity::WaitingForPerson { .. } => "waiting for a person",
         Activity::Gone => "gone",
+        Activity::TerminalUnreachable => "its terminal can't be reached",
         Activity::Unknown => "unknown",
         Activity::Ended => "ended",
     }
@@ -141,6 +142,7 @@ pub(super) fn shown_activity(activity: &Activity) -> (String, Style) {
         }
         Activity::Busy => (word(activity).to_owned(), GOOD),
         Activity::Gone => (word(activity).to_owned(), BAD),
+        Activity::TerminalUnreachable => (word(activity).to_owned(), WARNING),
         Activity::Idle => (word(activity).to_owned(), PLAIN),
         Activity::Unknown | Activity::Ended => ("-".to_owned(), DIM),
     }

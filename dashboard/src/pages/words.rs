@@ -72,6 +72,7 @@ pub(super) fn activity(activity: &Activity) -> Markup {
         Activity::Busy => ("busy", "busy".to_owned()),
         Activity::WaitingForPerson { on } => ("asks", format!("asks: {on}")),
         Activity::Gone => ("gone", "process gone".to_owned()),
+        Activity::TerminalUnreachable => ("gone", "its terminal can't be reached".to_owned()),
         // It lives and says nothing: its status says as much.
         Activity::Unknown | Activity::Ended => return html! {},
     };

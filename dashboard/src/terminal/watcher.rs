@@ -57,7 +57,8 @@ impl Watcher {
         let result = self.look_on(&name, &owner, &mut pipe).await;
         if pipe.is_some() {
             // Where this fails the session is gone, and the pipe with it.
-            let _ = self.context.tmux.signal_no_more(&name, &owner).await;
+            let tmux = self.context.terminals(&self.instance);
+            let _ = tmux.signal_no_more(&name, &owner).await;
         }
         result
     }
@@ -106,7 +107,7 @@ impl Watcher {
             .ok()?;
         let laid = self
             .context
-            .tmux
+            .terminals(&self.instance)
             .signal_output(name, pipe.path(), owner)
             .await;
         match laid {

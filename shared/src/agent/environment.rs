@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 /// Variables by name.
 pub type Environment = BTreeMap<String, String>;
 
+/// The variable that marks every process of one launch, so that none of them outlives it.
+pub const LAUNCH_ID: &str = "CODEX_LAUNCH_ID";
+
 /// What the launcher takes from the pane it runs in: the user's own terminal is another one.
-pub const FROM_THE_PANE: [&str; 1] = ["TERM"];
+pub const FROM_THE_PANE: [&str; 2] = ["TERM", LAUNCH_ID];
 
 /// Claude Code variables that people set to reach their account, provider, proxy or certificate, or
 /// to say how much it may do. All others with its prefix are marks of a running session

@@ -11,6 +11,8 @@ use crate::model::{InstanceId, InvalidId};
 /// Variables that belong to one agent and must not reach another.
 const OF_ONE_AGENT: &[&str] = &[
     "CODEX_INSTANCE_ID",
+    "CODEX_LAUNCH_ID",
+    "CODEX_DETACHED",
     "CODEX_ROLE",
     "CODEX_PROMPT_FILE",
     "CODEX_MCP_CONFIG",

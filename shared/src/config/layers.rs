@@ -17,6 +17,8 @@ const OTHER_VARIABLES: &[&str] = &[
     "CODEX_DB",
     "CODEX_INSTANCE_ID",
     "CODEX_ROLE",
+    "CODEX_LAUNCH_ID",
+    "CODEX_DETACHED",
     "CODEX_PROMPT_FILE",
     "CODEX_MCP_CONFIG",
     "CODEX_LOG",

@@ -75,8 +75,20 @@ pub struct Instance {
     #[serde(skip)]
     pub base_commit: Option<String>,
     pub tmux_session: Option<String>,
+    /// The socket of the tmux server that has its session; `None` in rows of older releases.
+    #[serde(skip)]
+    pub tmux_socket: Option<String>,
     #[serde(skip)]
     pub tmux_pane: Option<String>,
+    /// A random mark of its last start, which its session and its processes carry.
+    #[serde(skip)]
+    pub launch_id: Option<String>,
+    /// The process in the pane that was made for it.
+    #[serde(skip)]
+    pub agent: Option<ProcessMark>,
+    /// When it was last started, by a clock that can't be set.
+    #[serde(skip)]
+    pub started: Option<BootTime>,
     pub claude_session_id: Option<String>,
     pub issue_number: Option<u64>,
     pub task_id: Option<TaskId>,
@@ -104,4 +116,19 @@ pub struct Instance {
 pub struct ProcessMark {
     pub pid: u32,
     pub started: String,
+}
+
+/// A reading of a clock that can't be set and stands still while the machine sleeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BootTime {
+    /// The boot that the clock counts from.
+    pub boot: String,
+    pub seconds: i64,
+}
+
+impl BootTime {
+    /// Returns the seconds from an earlier reading to this one, if they are of the same boot.
+    pub fn since(&self, earlier: &Self) -> Option<i64> {
+        (self.boot == earlier.boot).then(|| self.seconds.saturating_sub(earlier.seconds))
+    }
 }

@@ -18,7 +18,7 @@ pub mod timestamp;
 pub use closed_enum::UnknownVariant;
 pub use event::{EventSource, StatusChange};
 pub use id::{InstanceId, InvalidId, MessageId, TaskId};
-pub use instance::{Instance, InstanceKind, LaunchStep, Origin, ProcessMark};
+pub use instance::{BootTime, Instance, InstanceKind, LaunchStep, Origin, ProcessMark};
 pub use message::{Message, MessageKind, MessageState, TakenBy};
 pub use phase::{Alteration, FileKind, Phase, Ruling, ToolKind};
 pub use pull_request::{MergeMethod, NewPullRequest, PullRequest, PullState};

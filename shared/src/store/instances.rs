@@ -8,13 +8,26 @@ use super::row::{parsed, parsed_option};
 use super::{NOW, Reader, StoreError, Writer};
 use crate::model::instance::ProcessMark;
 use crate::model::{
-    Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent,
-    TaskId,
+    BootTime, Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange,
+    StatusEvent, TaskId,
 };
 
 /// The live statuses, as a list for SQL. A test holds it equal to `Status::is_live`.
 const LIVE: &str =
     "('started', 'running', 'waiting_review', 'under_review', 'feedback_received', 'creating_pr')";
+
+/// A session that is about to be made for an agent.
+#[derive(Debug, Clone)]
+pub struct NewStart {
+    pub tmux_socket: Option<String>,
+    pub launch_id: String,
+    pub at: Option<BootTime>,
+}
+
+/// The rows of agents that have ended and whose worktrees nobody has put away. Those with an open pull
+/// request are not among them: they may be needed again.
+const LEFT: &str = "origin = 'launched' AND put_away_at IS NULL AND owner_pid IS NULL
+    AND status IN ('completed', 'failed', 'terminated', 'pr_merged', 'pr_closed')";
 
 /// An instance to be stored, with status `started`.
 #[derive(Debug, Clone)]
@@ -48,6 +61,14 @@ fn process_mark(row: &Row<'_>, pid: &str, started: &str) -> rusqlite::Result<Opt
         .map(|(pid, started)| ProcessMark { pid, started }))
 }
 
+fn boot_time(row: &Row<'_>) -> rusqlite::Result<Option<BootTime>> {
+    let boot: Option<String> = row.get("started_boot")?;
+    let seconds: Option<i64> = row.get("started_monotonic")?;
+    Ok(boot
+        .zip(seconds)
+        .map(|(boot, seconds)| BootTime { boot, seconds }))
+}
+
 pub(super) fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
     Ok(Instance {
         id: parsed(row, "id")?,
@@ -61,7 +82,11 @@ pub(super) fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
         base_branch: row.get("base_branch")?,
         base_commit: row.get("base_commit")?,
         tmux_session: row.get("tmux_session")?,
+        tmux_socket: row.get("tmux_socket")?,
         tmux_pane: row.get("tmux_pane")?,
+        launch_id: row.get("launch_id")?,
+        agent: process_mark(row, "agent_pid", "agent_started")?,
+        started: boot_time(row)?,
         claude_session_id: row.get("claude_session_id")?,
         issue_number: row.get("issue_number")?,
         task_id: parsed_option(row, "task_id")?,
@@ -133,21 +158,41 @@ impl Reader<'_> {
     }
 
     /// Returns what a crash may have left unfinished: live instances, and ended ones that some
-    /// process was still putting away. The flag tells whether its time is up.
-    pub fn unsettled(
-        &self,
-        timeout_hours: u64,
-        review_minutes: u64,
-    ) -> Result<Vec<(Instance, bool)>, StoreError> {
+    /// process was still putting away. With each, the seconds since it last did something.
+    pub fn unsettled(&self) -> Result<Vec<(Instance, i64)>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT *, unixepoch('now') - unixepoch(created_at)
-                 > CASE kind WHEN 'review' THEN ?2 * 60 ELSE ?1 * 3600 END AS expired FROM instances
+            "SELECT *, unixepoch('now') - unixepoch(last_activity) AS quiet FROM instances
              WHERE status IN {LIVE} OR owner_pid IS NOT NULL ORDER BY created_at, id"
         ))?;
         let rows = statement
-            .query_map([timeout_hours, review_minutes], |row| {
-                Ok((instance(row)?, row.get("expired")?))
-            })?
+            .query_map([], |row| Ok((instance(row)?, row.get("quiet")?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the repositories in which ended agents have left something.
+    pub fn repositories_with_leftovers(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT DISTINCT repository FROM instances WHERE {LEFT}"
+        ))?;
+        let rows = statement
+            .query_map([], |row| Ok(row.get::<_, String>(0)?.into()))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the agents of a repository that ended so many hours ago and have left something.
+    pub fn left_for_hours(
+        &self,
+        repository: &str,
+        hours: u64,
+    ) -> Result<Vec<Instance>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM instances WHERE {LEFT} AND repository = ?1
+             AND unixepoch('now') - unixepoch(completed_at) >= ?2 * 3600 ORDER BY created_at, id"
+        ))?;
+        let rows = statement
+            .query_map(params![repository, hours], instance)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -269,6 +314,45 @@ impl Writer<'_> {
     /// Records how far a launch has come.
     pub fn set_launch_step(&self, id: &InstanceId, step: LaunchStep) -> Result<(), StoreError> {
         self.update(id, "launch_step", step.as_str())
+    }
+
+    /// Records where a session is about to be made, and that the agent's time begins.
+    pub fn begin_session(&self, id: &InstanceId, start: &NewStart) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE instances SET launch_step = 'session', tmux_socket = ?2, launch_id = ?3,
+                     started_boot = ?4, started_monotonic = ?5, agent_pid = NULL, agent_started = NULL,
+                     put_away_at = NULL
+                 WHERE id = ?1",
+            )?
+            .execute(params![
+                id.as_str(),
+                start.tmux_socket,
+                start.launch_id,
+                start.at.as_ref().map(|at| &at.boot),
+                start.at.as_ref().map(|at| at.seconds),
+            ])?;
+        Ok(())
+    }
+
+    /// Records the process in the pane of an agent.
+    pub fn set_agent(
+        &self,
+        id: &InstanceId,
+        agent: Option<&ProcessMark>,
+    ) -> Result<(), StoreError> {
+        self.update(id, "agent_pid", agent.map(|agent| agent.pid))?;
+        self.update(id, "agent_started", agent.map(|agent| &agent.started))
+    }
+
+    /// Records that what the agent left was put away, as far as it may be.
+    pub fn set_put_away(&self, id: &InstanceId) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(&format!(
+                "UPDATE instances SET put_away_at = {NOW} WHERE id = ?1"
+            ))?
+            .execute([id.as_str()])?;
+        Ok(())
     }
 
     /// Leaves one sentence for the person.

@@ -32,7 +32,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub use error::StoreError;
 pub use events::{EventRow, NewEvent};
 pub use github_state::Heard;
-pub use instances::NewInstance;
+pub use instances::{NewInstance, NewStart};
 pub use messages::NewMessage;
 pub use overview::{EventQuery, LastEvent, Overview};
 pub use pane_control::PaneControl;

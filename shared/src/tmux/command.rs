@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::process::Command;
 
 use super::error::{TmuxError, excerpt};
-use super::name::SocketName;
+use super::name::{LaunchId, SocketName};
 use crate::process::{self, Finished, Limits};
 
 /// tmux answers in milliseconds; a full history with colours takes a few megabytes.
@@ -39,6 +39,8 @@ pub struct Tmux {
     pub(super) config_file: PathBuf,
     pub(super) program: PathBuf,
     pub(super) base_environment: Vec<(OsString, OsString)>,
+    /// The launch whose session is meant: nothing that carries another mark is typed into or ended.
+    pub(super) launch: Option<LaunchId>,
 }
 
 impl Tmux {
@@ -61,7 +63,31 @@ impl Tmux {
                 .into_iter()
                 .filter(|(name, _)| !FOREIGN.iter().any(|foreign| name == foreign))
                 .collect(),
+            launch: None,
         }
+    }
+
+    /// Returns the same on another socket of ours, for the session of one launch (none: of an older release).
+    #[must_use]
+    pub fn of_launch(&self, socket: SocketName, launch: Option<LaunchId>) -> Self {
+        Self {
+            socket: Socket::Ours(socket),
+            launch,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the name of the socket, if it is one of ours.
+    pub fn socket(&self) -> Option<&SocketName> {
+        match &self.socket {
+            Socket::Ours(name) => Some(name),
+            Socket::Person(_) => None,
+        }
+    }
+
+    /// Returns the value that the session's mark must have.
+    pub(super) fn launch_mark(&self) -> &str {
+        self.launch.as_ref().map_or("", LaunchId::as_str)
     }
 
     /// Returns a tmux command without arguments, in the base environment.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
 use super::name::{ProgramName, SessionName};
-use super::state::{Life, MARK, PANE_FORMAT, parse_pane};
+use super::state::{LAUNCH, Life, MARK, PANE_FORMAT, parse_pane};
 use crate::model::closed_enum::closed_enum;
 use crate::process::ProcessError;
 
@@ -137,7 +137,7 @@ impl Tmux {
         let script = Script::new("load-buffer")
             .args(["-b", &buffer, "-"])
             .then("if-shell")
-            .args(["-F", "-t", &target, &condition(session, expected)])
+            .args(["-F", "-t", &target, &self.condition(session, expected)])
             .arg(format!(
                 "copy-mode -q -t '{target}' ; paste-buffer {brackets}-r -d -b {buffer} -t '{target}' ; \
                  display-message -p {TYPED}"
@@ -173,7 +173,7 @@ impl Tmux {
     ) -> Result<InputOutcome, TmuxError> {
         let target = session.pane_target();
         let script = Script::new("if-shell")
-            .args(["-F", "-t", &target, &condition(session, expected)])
+            .args(["-F", "-t", &target, &self.condition(session, expected)])
             .arg(format!(
                 "copy-mode -q -t '{target}' ; send-keys -t '{target}' {} ; display-message -p {TYPED}",
                 key.tmux_name()
@@ -188,45 +188,48 @@ impl Tmux {
         input: Option<&[u8]>,
     ) -> Result<InputOutcome, TmuxError> {
         match self.run(script, input).await?.found()? {
-            Some(printed) => read_outcome(&printed),
+            Some(printed) => self.read_outcome(&printed),
             None => Ok(InputOutcome::Missing),
         }
     }
-}
 
-/// Returns the format that is true only for the living pane of this agent with the expected program.
-///
-/// One comparison of fixed fields; the program comes last, because it alone may hold any text.
-/// A target that does not exist has no fields at all.
-fn condition(session: &SessionName, expected: Option<&ProgramName>) -> String {
-    let (actual, expected) = match expected {
-        Some(program) => ("#{pane_current_command}", program.as_str()),
-        None => ("", ""),
-    };
-    format!(
-        "#{{==:#{{session_name}}/#{{==:#{{{MARK}}},#{{pane_pid}}}}/#{{pane_dead}}/{actual},{session}/1/0/{expected}}}"
-    )
+    /// Returns the format that is true only for the living pane of this launch with the expected program.
+    ///
+    /// One comparison of fixed fields; the program comes last, because it alone may hold any text.
+    /// A target that does not exist has no fields at all.
+    fn condition(&self, session: &SessionName, expected: Option<&ProgramName>) -> String {
+        let (actual, expected) = match expected {
+            Some(program) => ("#{pane_current_command}", program.as_str()),
+            None => ("", ""),
+        };
+        let launch = self.launch_mark();
+        format!(
+            "#{{==:#{{session_name}}/#{{{LAUNCH}}}/#{{==:#{{{MARK}}},#{{pane_pid}}}}/#{{pane_dead}}/{actual},\
+             {session}/{launch}/1/0/{expected}}}"
+        )
+    }
+
+    fn read_outcome(&self, printed: &str) -> Result<InputOutcome, TmuxError> {
+        let line = printed.trim_end();
+        if line == TYPED {
+            return Ok(InputOutcome::Typed);
+        }
+        let ours = parse_pane(line)?.filter(|pane| pane.is_agent && pane.launch == self.launch);
+        let Some(pane) = ours else {
+            return Ok(InputOutcome::Missing);
+        };
+        match pane.life {
+            Life::Running => Ok(InputOutcome::OtherProgram {
+                command: excerpt(&pane.command),
+            }),
+            Life::Exited { .. } | Life::Killed { .. } | Life::Ended => Ok(InputOutcome::Dead),
+        }
+    }
 }
 
 /// Returns the tmux command that prints why nothing was typed.
 fn explain(target: &str) -> String {
     format!("display-message -p -t '{target}' '{PANE_FORMAT}'")
-}
-
-fn read_outcome(printed: &str) -> Result<InputOutcome, TmuxError> {
-    let line = printed.trim_end();
-    if line == TYPED {
-        return Ok(InputOutcome::Typed);
-    }
-    let Some(pane) = parse_pane(line)?.filter(|pane| pane.is_agent) else {
-        return Ok(InputOutcome::Missing);
-    };
-    match pane.life {
-        Life::Running => Ok(InputOutcome::OtherProgram {
-            command: excerpt(&pane.command),
-        }),
-        Life::Exited { .. } | Life::Killed { .. } | Life::Ended => Ok(InputOutcome::Dead),
-    }
 }
 
 pub(super) fn check_text(text: &str) -> Result<(), TmuxError> {

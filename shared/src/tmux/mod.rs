@@ -23,7 +23,7 @@ mod watch;
 pub use command::Tmux;
 pub use error::TmuxError;
 pub use input::{InputOutcome, Key};
-pub use name::{ProgramName, SessionName, SocketName};
+pub use name::{LaunchId, ProgramName, SessionName, SocketName};
 pub use own_pane::{OwnPane, OwnPaneState};
 pub use screen::{Clients, Cursor, Lines};
 pub use session::{NewSession, Pane, Size};

@@ -67,6 +67,13 @@ name!(
 );
 
 name!(
+    /// The mark of one launch, which its session carries.
+    LaunchId,
+    "launch",
+    "_-"
+);
+
+name!(
     /// A program as tmux reports it in `pane_current_command`.
     ProgramName,
     "program",

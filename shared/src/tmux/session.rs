@@ -12,7 +12,7 @@ use super::command::{Answer, Script, Tmux};
 use super::error::{TmuxError, excerpt};
 use super::inherited::replace_inherited;
 use super::name::SessionName;
-use super::state::{MARK, PaneId};
+use super::state::{LAUNCH, MARK, PaneId};
 use crate::process::ProcessError;
 
 /// Waits before trying again when the server went away while a session was being made.
@@ -110,12 +110,22 @@ impl Tmux {
         Ok(self.run(&script, None).await?.found()?.is_some())
     }
 
-    /// Ends a session; false when there was none.
+    /// Ends the session of our launch; false when there is none, also if another has its name.
     ///
     /// Its programs get SIGHUP. One that ignores that lives on: its pid is in `PaneState`.
     pub async fn kill(&self, session: &SessionName) -> Result<bool, TmuxError> {
-        let script = Script::new("kill-session").args(["-t", &session.session_target()]);
-        Ok(self.run(&script, None).await?.found()?.is_some())
+        const NOT_OURS: &str = "other";
+        let target = session.session_target();
+        let script = Script::new("if-shell")
+            .args(["-F", "-t", &target])
+            .arg(format!(
+                "#{{==:#{{session_name}}/#{{{LAUNCH}}},{session}/{}}}",
+                self.launch_mark()
+            ))
+            .arg(format!("kill-session -t '{target}'"))
+            .arg(format!("display-message -p {NOT_OURS}"));
+        let printed = self.run(&script, None).await?.found()?;
+        Ok(printed.is_some_and(|printed| printed.trim_end() != NOT_OURS))
     }
 
     /// Ends the server and all sessions; false when there was none.
@@ -218,12 +228,19 @@ impl Tmux {
             // `env` takes no `=` in it for an assignment.
             script = script.args(["nice", "-n", "0", "--"]);
         }
-        Ok(script
+        script = script
             .arg(program)
             .args(arguments)
             .then("set-option")
             .args(["-F", "-p", "-t", &session.name.pane_target()])
-            .args([MARK, "#{pane_pid}"]))
+            .args([MARK, "#{pane_pid}"]);
+        if let Some(launch) = &self.launch {
+            script = script
+                .then("set-option")
+                .args(["-t", &session.name.session_target()])
+                .args([LAUNCH, launch.as_str()]);
+        }
+        Ok(script)
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
-use super::name::SessionName;
+use super::name::{LaunchId, SessionName};
 
 /// The pane option that marks the pane `create` made, to tell it from those a person adds.
 ///
@@ -13,12 +13,18 @@ use super::name::SessionName;
 /// something else, such as a shell, is no agent's any more.
 pub(super) const MARK: &str = "@claude_codex_agent";
 
+/// The session option that says which launch a session was made by.
+///
+/// Sessions of the same name may be another state folder's, or of an earlier launch.
+pub(super) const LAUNCH: &str = "@claude_codex_launch";
+
 /// One pane as one line.
 ///
 /// A program chooses its own name, newlines included, so tmux itself replaces all that could be taken
 /// for a separator. tmux allows no `.` in session names: a replaced name is never a valid one.
 pub(super) const PANE_FORMAT: &str = concat!(
     "#{s/[^A-Za-z0-9_-]/./:session_name}|#{pane_id}|#{pane_pid}|#{==:#{@claude_codex_agent},#{pane_pid}}|",
+    "#{s/[^A-Za-z0-9_-]/?/:@claude_codex_launch}|",
     "#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|",
     "#{window_activity}|#{session_created}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}",
 );
@@ -59,6 +65,8 @@ pub struct PaneState {
     pub pid: u32,
     /// True for the pane that `create` made while it has the program that `create` started.
     pub is_agent: bool,
+    /// The launch that made the session; none of a session of an older release, or of somebody else's.
+    pub launch: Option<LaunchId>,
     pub life: Life,
     /// The foreground program; characters other than letters, digits and `_.+-` are `?`.
     pub command: String,
@@ -86,7 +94,9 @@ impl Tmux {
         let panes = self
             .panes(&["-s", "-t", &target, "-F", PANE_FORMAT])
             .await?;
-        Ok(panes.into_iter().find(|pane| pane.is_agent))
+        Ok(panes
+            .into_iter()
+            .find(|pane| pane.is_agent && pane.launch == self.launch))
     }
 
     /// Lists panes, asking again while a program has ended but its exit status is not known.
@@ -136,6 +146,7 @@ pub(super) fn parse_pane(line: &str) -> Result<Option<PaneState>, TmuxError> {
         pane_id,
         pid,
         is_agent,
+        launch,
         dead,
         status,
         signal,
@@ -157,6 +168,7 @@ pub(super) fn parse_pane(line: &str) -> Result<Option<PaneState>, TmuxError> {
         pane_id: PaneId(number(pane_id).ok_or_else(unexpected)?),
         pid: number(pid).ok_or_else(unexpected)?,
         is_agent: is_agent == "1",
+        launch: LaunchId::new(launch).ok(),
         life: life(dead, status, signal),
         command: command.to_owned(),
         // Modes stack: the field counts them.
@@ -215,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_line_is_read() {
-        let line = "work-42-a1|%7|812|1|1||9|2|3|1700000002|1700000001|claude";
+        let line = "work-42-a1|%7|812|1|launch-1|1||9|2|3|1700000002|1700000001|claude";
         let pane = parse_pane(line).unwrap().unwrap();
         assert_eq!(
             (pane.session.as_str(), pane.pane_id.0, pane.pid),
@@ -223,6 +235,7 @@ mod tests {
         );
         assert_eq!(pane.life, Life::Killed { signal: Some(9) });
         assert!(pane.is_agent && pane.in_mode);
+        assert_eq!(pane.launch.unwrap().as_str(), "launch-1");
         assert_eq!(
             (pane.attached, pane.last_output, pane.created),
             (3, 1_700_000_002, 1_700_000_001)
@@ -233,7 +246,7 @@ mod tests {
     #[test]
     fn ends_are_told_apart() {
         let life = |dead_status_signal: &str| {
-            let line = format!("a|%1|2|1|{dead_status_signal}|0|0|5|6|sh");
+            let line = format!("a|%1|2|1||{dead_status_signal}|0|0|5|6|sh");
             parse_pane(&line).unwrap().unwrap().life
         };
         assert_eq!(life("0||"), Life::Running);
@@ -246,13 +259,13 @@ mod tests {
 
     #[test]
     fn foreign_sessions_are_left_out_and_nonsense_is_an_error() {
-        let ours = "a|%1|2|1|0|||0|0|5|6|sh";
-        let foreign = "my.session|%1|2|0|0|||0|0|5|6|sh";
+        let ours = "a|%1|2|1||0|||0|0|5|6|sh";
+        let foreign = "my.session|%1|2|0||0|||0|0|5|6|sh";
         assert_eq!(
             parse_panes(&format!("{foreign}\n{ours}\n")).unwrap().len(),
             1
         );
         assert!(parse_panes("a|%1|2\n").is_err());
-        assert!(parse_pane("a|%1|many|1|0|||0|0|5|6|sh").is_err());
+        assert!(parse_pane("a|%1|many|1||0|||0|0|5|6|sh").is_err());
     }
 }

@@ -10,11 +10,12 @@ use uuid::Uuid;
 
 use super::Context;
 use super::launch::session_name;
+use super::panes::{PaneLife, Panes};
 use super::reconcile::{Reconciled, reconcile_and_keep};
 use crate::agent::{self, AgentState};
 use crate::error::{Code, Error};
-use crate::model::{Instance, InstanceId, Origin, StatusChange, Verdict};
-use crate::tmux::{Life, Lines, PaneState, PaneView};
+use crate::model::{Instance, InstanceId, Origin, Verdict};
+use crate::tmux::{Life, Lines, PaneView};
 
 /// What an agent is doing at this moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -28,6 +29,8 @@ pub enum Activity {
     WaitingForPerson { on: String },
     /// Its process has ended; `reconcile` will say so in its status.
     Gone,
+    /// Its process lives, but tmux doesn't have its terminal on the socket where it was made.
+    TerminalUnreachable,
     /// It lives, and doesn't say what it does.
     Unknown,
     /// Its work is over.
@@ -62,8 +65,8 @@ pub struct BoardRow {
 /// What a person sees who looks: what the look itself has put in order, then the board.
 #[derive(Debug)]
 pub struct Look {
-    /// The moves of `reconcile`. That it failed hides nothing: the rows are there all the same.
-    pub reconciled: Result<Vec<StatusChange>, Error>,
+    /// What `reconcile` did. That it failed hides nothing: the rows are there all the same.
+    pub reconciled: Result<Reconciled, Error>,
     pub rows: Vec<BoardRow>,
 }
 
@@ -72,15 +75,12 @@ pub async fn look_around(context: &Context, all: bool) -> Result<Look, Error> {
     // Before the panes: an agent that is launched in between must not look as if it had none.
     let known = known(context, all).await?;
     match reconcile_and_keep(context).await {
-        Ok(Reconciled {
-            changes,
-            panes: Some(panes),
-        }) => Ok(Look {
-            reconciled: Ok(changes),
+        Ok((reconciled, Some(panes))) => Ok(Look {
+            reconciled: Ok(reconciled),
             rows: rows(known, &panes, &sessions(context)?),
         }),
         other => Ok(Look {
-            reconciled: other.map(|reconciled| reconciled.changes),
+            reconciled: other.map(|(reconciled, _)| reconciled),
             rows: board(context, all).await?,
         }),
     }
@@ -136,12 +136,13 @@ pub async fn board_row(context: &Context, instance: Instance) -> Result<BoardRow
 }
 
 async fn with_activity(context: &Context, known: Known) -> Result<Vec<BoardRow>, Error> {
-    if known.0.iter().any(|instance| instance.status.is_live()) {
-        let panes = context.tmux.list().await?;
-        Ok(rows(known, &panes, &sessions(context)?))
-    } else {
-        Ok(rows(known, &[], &HashMap::new()))
-    }
+    let (instances, _) = &known;
+    let live: Vec<&Instance> = instances
+        .iter()
+        .filter(|instance| instance.status.is_live())
+        .collect();
+    let panes = Panes::of(context, &live).await;
+    Ok(rows(known, &panes, &sessions(context)?))
 }
 
 /// The agents, and how many rounds each has used.
@@ -165,16 +166,11 @@ fn sessions(context: &Context) -> Result<HashMap<String, AgentState>, Error> {
 
 fn rows(
     (instances, used): Known,
-    panes: &[PaneState],
+    panes: &Panes,
     sessions: &HashMap<String, AgentState>,
 ) -> Vec<BoardRow> {
-    let alive: HashMap<&str, bool> = panes
-        .iter()
-        .filter(|pane| pane.is_agent)
-        .map(|pane| (pane.session.as_str(), pane.life == Life::Running))
-        .collect();
     let rows = instances.into_iter().map(|instance| BoardRow {
-        activity: activity(&instance, &alive, sessions),
+        activity: activity(&instance, panes, sessions),
         reviews: used.get(&instance.id).map(|&used| Rounds {
             used,
             most: instance.max_reviews,
@@ -186,16 +182,19 @@ fn rows(
 
 fn activity(
     instance: &Instance,
-    alive: &HashMap<&str, bool>,
+    panes: &Panes,
     sessions: &HashMap<String, AgentState>,
 ) -> Activity {
     if !instance.status.is_live() {
         return Activity::Ended;
     }
-    let session = instance.tmux_session.as_deref();
-    let running = session.and_then(|session| alive.get(session)).copied();
-    if instance.origin == Origin::Launched && running != Some(true) {
-        return Activity::Gone;
+    if instance.origin == Origin::Launched {
+        match panes.life(instance) {
+            PaneLife::Known(Life::Running) => {}
+            PaneLife::Unreachable => return Activity::TerminalUnreachable,
+            PaneLife::Unknown => return Activity::Unknown,
+            PaneLife::Known(_) | PaneLife::Gone => return Activity::Gone,
+        }
     }
     let claude = instance.claude_session_id.as_ref();
     match claude.and_then(|id| sessions.get(id)) {
@@ -211,14 +210,16 @@ fn activity(
 
 /// Returns the command that shows an agent's terminal in the one it is run in.
 pub fn attach_argv(context: &Context, instance: &Instance) -> Result<Vec<OsString>, Error> {
-    Ok(context.tmux.attach_argv(&session_name(instance)?))
+    Ok(context
+        .terminals(instance)
+        .attach_argv(&session_name(instance)?))
 }
 
 /// Returns the last lines of an agent's terminal.
 pub async fn screen(context: &Context, instance: &Instance, lines: u32) -> Result<String, Error> {
     let name = session_name(instance)?;
     Ok(context
-        .tmux
+        .terminals(instance)
         .capture(&name, Lines::History(lines), false)
         .await?)
 }
@@ -226,5 +227,5 @@ pub async fn screen(context: &Context, instance: &Instance, lines: u32) -> Resul
 /// Returns what an agent's terminal shows, with colours, and up to so many lines that have scrolled away.
 pub async fn look(context: &Context, instance: &Instance, history: u32) -> Result<PaneView, Error> {
     let name = session_name(instance)?;
-    Ok(context.tmux.look(&name, history).await?)
+    Ok(context.terminals(instance).look(&name, history).await?)
 }

@@ -1,9 +1,11 @@
 //! Putting away what ended agents left.
 
 use super::finish::{end_session, put_away};
+use super::panes::Panes;
 use super::{Context, Run, agent_files};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, Origin, Status};
+use crate::process;
 
 /// One thing that was put away, or would be, or is kept.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -16,12 +18,10 @@ pub struct Cleaned {
 /// Removes worktrees, sessions and files of ended agents; work that exists nowhere else is kept.
 pub async fn clean(context: &Context, run: &Run, dry_run: bool) -> Result<Vec<Cleaned>, Error> {
     let instances = context.store.read(|r| r.instances(false)).await?;
-    let panes = context.tmux.list().await?;
+    let panes = Panes::of(context, &instances.iter().collect::<Vec<_>>()).await;
     let mut cleaned = Vec::new();
     for instance in instances {
-        let session = panes
-            .iter()
-            .any(|pane| Some(pane.session.as_str()) == instance.tmux_session.as_deref());
+        let session = panes.pane(&instance).is_some();
         let worktree = instance.worktree_path.exists();
         let files = context.agent_folder(&instance.id).exists();
         if !is_over(&instance) || !(session || worktree || files) {
@@ -40,7 +40,7 @@ pub async fn clean(context: &Context, run: &Run, dry_run: bool) -> Result<Vec<Cl
 /// An agent whose pull request is open may be needed again; one that has ended is not.
 fn is_over(instance: &Instance) -> bool {
     instance.origin == Origin::Launched
-        && instance.owner.is_none()
+        && !instance.owner.as_ref().is_some_and(process::is_alive)
         && match instance.status {
             Status::Completed
             | Status::Failed
@@ -84,7 +84,7 @@ async fn would_clean(
     })
 }
 
-async fn clean_one(context: &Context, instance: Instance) -> Result<Cleaned, Error> {
+pub(super) async fn clean_one(context: &Context, instance: Instance) -> Result<Cleaned, Error> {
     end_session(context, &instance).await?;
     agent_files::remove(context, &instance.id)?;
     let kept = put_away(context, &instance).await?;

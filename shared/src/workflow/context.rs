@@ -7,9 +7,9 @@ use crate::agent::{self, TranscriptReader};
 use crate::config::{Config, Environment, Settings};
 use crate::error::{Code, Error};
 use crate::git::{GitError, Repository};
-use crate::model::InstanceId;
+use crate::model::{Instance, InstanceId};
 use crate::store::Store;
-use crate::tmux::{SocketName, Tmux};
+use crate::tmux::{LaunchId, SocketName, Tmux};
 
 /// What the tmux server and the panes in it get of the environment. An agent gets its own from a file.
 const TERMINAL_VARIABLES: &[&str] = &[
@@ -22,6 +22,7 @@ pub struct Context {
     pub environment: Environment,
     pub config: Config,
     pub store: Store,
+    /// The server on which sessions are made. Those that exist are found by [`Self::terminals`].
     pub tmux: Tmux,
     pub(super) transcripts: TranscriptReader,
     state_dir: PathBuf,
@@ -67,13 +68,44 @@ impl Context {
         let repository = Repository::discover(root).await?;
         let mut there = self.clone();
         there.config = Config::load(&environment, Some(repository.root()), &[])?;
+        there.tmux = terminals(&environment, &there.config.settings, &self.state_dir)?;
         there.repository = Some(repository);
         there.environment = environment;
         Ok(there)
     }
 
+    /// Returns the tmux server that has an agent's session, bound to that session's launch.
+    ///
+    /// The row says where it is: settings may have changed since, or be those of another repository.
+    pub fn terminals(&self, instance: &Instance) -> Tmux {
+        let socket = instance.tmux_socket.as_deref().map(SocketName::new);
+        let launch = instance.launch_id.as_deref().map(LaunchId::new);
+        match socket.or_else(|| self.tmux.socket().cloned().map(Ok)) {
+            Some(Ok(socket)) => self.tmux.of_launch(socket, launch.and_then(Result::ok)),
+            Some(Err(_)) | None => self.tmux.clone(),
+        }
+    }
+
     pub fn settings(&self) -> &Settings {
         &self.config.settings
+    }
+
+    /// Returns the settings by which an agent is treated: those of its own repository.
+    ///
+    /// `None` if they can't be read: then nothing is done that they might forbid.
+    pub(super) fn settings_of(&self, repository: &Path) -> Option<Settings> {
+        let here = self.repository.as_ref().map(Repository::root);
+        if here == Some(repository) {
+            return Some(self.settings().clone());
+        }
+        let environment = self.environment.clone().moved_to(repository.to_owned());
+        Config::load(&environment, Some(repository), &[])
+            .inspect_err(|error| {
+                let repository = repository.display();
+                tracing::warn!(%repository, %error, "the settings of a repository can't be read");
+            })
+            .ok()
+            .map(|config| config.settings)
     }
 
     /// Returns the repository that the process runs in.

@@ -107,16 +107,17 @@ pub async fn type_into(
     let wanted = id.clone();
     let instance = context.store.read(move |r| r.instance(&wanted)).await?;
     let name = session_name(&instance)?;
+    let tmux = context.terminals(&instance);
     let outcome = match typed {
         Typed::Text(text) => {
             bounded("text", text, MOST_TYPED)?;
-            context.tmux.type_text(&name, text).await
+            tmux.type_text(&name, text).await
         }
         Typed::Paste(text) => {
             bounded("paste", text, MOST_PASTED)?;
-            context.tmux.paste(&name, text, None).await
+            tmux.paste(&name, text, None).await
         }
-        Typed::Key(key) => context.tmux.press(&name, *key, None).await,
+        Typed::Key(key) => tmux.press(&name, *key, None).await,
     };
     match outcome? {
         InputOutcome::Typed => Ok(()),
@@ -131,7 +132,7 @@ async fn typable(context: &Context, id: &InstanceId) -> Result<SessionName, Erro
     let wanted = id.clone();
     let instance = context.store.read(move |r| r.instance(&wanted)).await?;
     let name = session_name(&instance)?;
-    match context.tmux.pane(&name).await? {
+    match context.terminals(&instance).pane(&name).await? {
         Some(pane) if pane.life == Life::Running => Ok(name),
         Some(_) | None => Err(ended(&instance)),
     }

@@ -118,12 +118,12 @@ async fn hand_over(
     if !mine {
         return Ok(Outcome::SomebodyElse);
     }
-    let typed = terminal.paste(context, &message.body).await?;
+    let typed = terminal.paste(&message.body).await?;
     if typed != InputOutcome::Typed {
         return Ok(Outcome::NotHandedOver);
     }
     tokio::time::sleep(SETTLE).await;
-    terminal.press_enter(context).await?;
+    terminal.press_enter().await?;
 
     let deadline = tokio::time::Instant::now() + PROOF;
     let mut second_enter = Some(tokio::time::Instant::now() + SECOND_ENTER);
@@ -191,7 +191,7 @@ async fn look_again(
         // At its prompt, with an empty box, and never heard of it: it was not handed over.
         Ok(_) => Ok(Outcome::NotHandedOver),
         Err(DRAFTED) if is_claude(instance) => {
-            if let Some(terminal) = place.into_terminal(context).await? {
+            if let Some(terminal) = place.into_terminal().await? {
                 press_enter_if_still_drafted(context, instance, &terminal).await?;
             }
             Ok(Outcome::Waiting("proof that the agent has it"))
@@ -229,7 +229,7 @@ async fn finish_for_the_dead(
     if !mine {
         return Ok(Some(Outcome::SomebodyElse));
     }
-    terminal.press_enter(context).await?;
+    terminal.press_enter().await?;
     let deadline = tokio::time::Instant::now() + SHOWN;
     loop {
         if let Some(by) = proof(context, instance, &message.id, place).await? {
@@ -248,12 +248,12 @@ async fn press_enter_if_still_drafted(
     instance: &Instance,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    let captured = terminal.place.shown(context).await?;
+    let captured = terminal.place.shown().await?;
     let drafted = agent::screen(&captured) == Screen::Prompt
         && agent::draft(&captured) == Draft::Text
         && (captured.contains("[claude-codex m-") || captured.contains("[Pasted text"));
     if drafted && claude_state(context, instance)? == AgentState::Idle {
-        terminal.press_enter(context).await?;
+        terminal.press_enter().await?;
     }
     Ok(())
 }
@@ -269,7 +269,7 @@ async fn proof(
         let found = is_in_conversation(context, instance, id).await?;
         return Ok(found.then_some(TakenBy::Transcript));
     }
-    let seen = place.ever_shown(context, id.as_str()).await;
+    let seen = place.ever_shown(id.as_str()).await;
     Ok(seen.then_some(TakenBy::Screen))
 }
 

@@ -10,10 +10,11 @@ use crate::config::Cleanup;
 use crate::error::Error;
 use crate::git::{GitError, Repository, UnsavedWork};
 use crate::model::{
-    Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent,
-    TaskStatus,
+    Instance, InstanceId, InstanceKind, LaunchStep, Origin, ProcessMark, Status, StatusChange,
+    StatusEvent, TaskStatus,
 };
 use crate::process;
+use crate::tmux::LaunchId;
 
 /// How long an agent's processes may take to end by themselves after the terminal is gone.
 const GRACE: Duration = Duration::from_secs(3);
@@ -65,6 +66,44 @@ pub(super) async fn end(
     event: Option<StatusEvent>,
     reason: Option<String>,
 ) -> Result<Stopped, Error> {
+    let ended = Box::pin(end_owned(context, run, id, event, reason)).await;
+    if ended.is_err() {
+        release(context, id).await?;
+    }
+    ended
+}
+
+/// Lets go of an instance that could not be put in order, so that whoever looks next tries again.
+pub(super) async fn release(context: &Context, id: &InstanceId) -> Result<(), Error> {
+    let (id, me) = (id.clone(), process::this_process());
+    context
+        .store
+        .write(move |w| {
+            if !w.instance_exists(&id)? {
+                return Ok(());
+            }
+            let instance = w.instance(&id)?;
+            if instance.owner.as_ref() != Some(&me) {
+                return Ok(());
+            }
+            // An ended row without an owner counts as put away.
+            let nobody = ProcessMark {
+                pid: 0,
+                started: "released".to_owned(),
+            };
+            w.set_owner(&id, (!instance.status.is_live()).then_some(&nobody))
+        })
+        .await?;
+    Ok(())
+}
+
+async fn end_owned(
+    context: &Context,
+    run: &Run,
+    id: &InstanceId,
+    event: Option<StatusEvent>,
+    reason: Option<String>,
+) -> Result<Stopped, Error> {
     let (wanted, me) = (id.clone(), process::this_process());
     let first_note = reason.clone();
     let (instance, changes) = context
@@ -99,7 +138,8 @@ pub(super) async fn end(
         Origin::Launched => {
             end_session(context, &instance).await?;
             agent_files::remove(context, id)?;
-            match context.settings().resources.cleanup {
+            let settings = context.settings_of(&instance.repository);
+            match settings.map_or(Cleanup::Manual, |settings| settings.resources.cleanup) {
                 // As long as its pull request is open, the work may have to go on.
                 Cleanup::Auto if instance.status == Status::PrCreated => None,
                 Cleanup::Auto => put_away(context, &instance).await?,
@@ -139,6 +179,8 @@ pub(super) async fn put_away(
     if kept.is_none() {
         agent_files::forget_trust(context, instance).await?;
     }
+    let id = instance.id.clone();
+    context.store.write(move |w| w.set_put_away(&id)).await?;
     Ok(kept)
 }
 
@@ -147,12 +189,18 @@ pub(super) async fn end_session(context: &Context, instance: &Instance) -> Resul
     let Ok(name) = session_name(instance) else {
         return Ok(());
     };
-    let panes = context.tmux.list().await?;
-    let panes: Vec<_> = panes.iter().filter(|pane| pane.session == name).collect();
+    let tmux = context.terminals(instance);
+    let panes = tmux.list().await?;
+    let launch = instance.launch_id.as_deref();
+    let panes: Vec<_> = panes
+        .iter()
+        .filter(|pane| pane.session == name)
+        .filter(|pane| pane.launch.as_ref().map(LaunchId::as_str) == launch)
+        .collect();
     if !panes.iter().any(|pane| pane.is_agent) {
         return Ok(());
     }
-    context.tmux.kill(&name).await?;
+    tmux.kill(&name).await?;
     for pane in panes {
         process::end_group(pane.pid, GRACE).await;
     }

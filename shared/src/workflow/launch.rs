@@ -9,10 +9,11 @@ use uuid::Uuid;
 
 use super::adopt::unused_id;
 use super::agent_files::{self, Briefing};
+use super::finish::release;
 use super::tdd::{tdd_run_of, turns};
 use super::undo::undo;
 use super::{Context, Run};
-use crate::agent::{self, Session};
+use crate::agent::{self, LAUNCH_ID, Session};
 use crate::error::{Code, Error};
 use crate::git::{Checkout, GitError, Head, Repository};
 use crate::model::id::Subject;
@@ -21,7 +22,7 @@ use crate::model::{
     TaskStatus,
 };
 use crate::process;
-use crate::store::{NewInstance, StoreError, Writer};
+use crate::store::{NewInstance, NewStart, StoreError, Writer};
 use crate::tmux::{NewSession, SessionName, Size};
 
 /// An issue that an agent is to work on.
@@ -70,7 +71,7 @@ pub(super) async fn launch_as(
     if let Err(error) = built {
         if let Err(left) = undo(context, &instance.id).await {
             tracing::warn!(instance = %instance.id, %left, "a failed launch could not be undone");
-            release(context, &instance).await?;
+            release(context, &instance.id).await?;
         }
         return Err(error);
     }
@@ -293,13 +294,6 @@ pub(super) async fn build(
     .await
 }
 
-/// Leaves what could not be undone to the next `reconcile`.
-async fn release(context: &Context, instance: &Instance) -> Result<(), Error> {
-    let id = instance.id.clone();
-    context.store.write(move |w| w.set_owner(&id, None)).await?;
-    Ok(())
-}
-
 /// Whether an agent begins or goes on.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SessionStart {
@@ -344,26 +338,40 @@ pub(super) async fn start_agent(
     };
 
     run.step("Starting the session")?;
-    record_step(context, instance, LaunchStep::Session).await?;
     let argv = vec![
         context.own_program("claude-codex")?.into_os_string(),
         command.into(),
         file.into_os_string(),
     ];
-    context
-        .tmux
+    let launch = Uuid::new_v4().to_string();
+    let start = NewStart {
+        tmux_socket: context.tmux.socket().map(ToString::to_string),
+        launch_id: launch.clone(),
+        at: process::boot_time(),
+    };
+    let id = instance.id.clone();
+    let instance = context
+        .store
+        .write(move |w| {
+            w.begin_session(&id, &start)?;
+            w.instance(&id)
+        })
+        .await?;
+    let pane = context
+        .terminals(&instance)
         .create(&NewSession {
-            name: session_name(instance)?,
+            name: session_name(&instance)?,
             directory: instance.worktree_path.clone(),
             argv,
-            environment: Vec::new(),
+            environment: vec![(LAUNCH_ID.to_owned(), launch)],
             size: Size::default(),
         })
         .await?;
-    let id = instance.id.clone();
+    let (id, agent) = (instance.id.clone(), process::mark(pane.pid));
     context
         .store
         .write(move |w| {
+            w.set_agent(&id, agent.as_ref())?;
             w.set_launch_step(&id, LaunchStep::Ready)?;
             w.set_owner(&id, None)
         })

@@ -1,88 +1,230 @@
 //! Making the rows and the world agree again: what every command and server does at its start.
 //!
-//! Cheap when all is well: one query, and one tmux call if some agent should be alive.
+//! Cheap when all is well: one query, and one tmux call for each socket on which some agent should be
+//! alive. A row that can't be put in order is reported, and the others are looked at all the same.
 
-use super::finish::{end, fail};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::clean::clean_one;
+use super::finish::{end, fail, release};
+use super::panes::{PaneLife, Panes};
 use super::publish_moves::publish_failed;
 use super::undo::undo;
 use super::{Context, Run};
+use crate::config::{Cleanup, Settings};
 use crate::error::Error;
-use crate::model::{Instance, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent};
+use crate::model::{
+    BootTime, Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange,
+    StatusEvent,
+};
 use crate::process;
 use crate::store::NewEvent;
-use crate::tmux::{Life, PaneState};
+use crate::tmux::Life;
 
-/// What a repair has found.
+/// How long agents whose tmux server was killed are given to end before they are taken for alive.
+const HANG_UP: Duration = Duration::from_millis(300);
+
+/// What was put in order, and what could not be.
 #[derive(Debug, Default)]
-pub(super) struct Reconciled {
-    /// The moves that it took.
-    pub(super) changes: Vec<StatusChange>,
-    /// The panes it has looked at, if it had to, and if it has left everything as it was.
-    pub(super) panes: Option<Vec<PaneState>>,
+pub struct Reconciled {
+    pub changes: Vec<StatusChange>,
+    pub unsettled: Vec<Unsettled>,
+}
+
+/// An agent that could not be put in order. Whoever looks next tries again.
+#[derive(Debug)]
+pub struct Unsettled {
+    pub instance: InstanceId,
+    pub error: Error,
 }
 
 /// Repairs what a crash, a reboot or a kill has left, and returns the moves that took.
-pub async fn reconcile(context: &Context) -> Result<Vec<StatusChange>, Error> {
-    Ok(reconcile_and_keep(context).await?.changes)
+pub async fn reconcile(context: &Context) -> Result<Reconciled, Error> {
+    Ok(reconcile_and_keep(context).await?.0)
 }
 
-/// Does the same, and keeps what it has seen for whoever wants to look next.
-pub(super) async fn reconcile_and_keep(context: &Context) -> Result<Reconciled, Error> {
-    let hours = context.settings().resources.execution_timeout_hours;
-    let minutes = context.settings().review.timeout_minutes;
-    let unsettled = context
+/// Does the same, and keeps the panes it has seen for whoever wants to look next, if it had to look and
+/// has left everything as it was.
+pub(super) async fn reconcile_and_keep(
+    context: &Context,
+) -> Result<(Reconciled, Option<Panes>), Error> {
+    let (unsettled, repositories) = context
         .store
-        .read(move |r| r.unsettled(hours, minutes))
+        .read(|r| Ok((r.unsettled()?, r.repositories_with_leftovers()?)))
         .await?;
-    let mut changes = Vec::new();
-    for (instance, _) in unsettled
-        .iter()
-        .filter(|(known, _)| publish_broke_off(known))
-    {
-        if claim(context, instance).await? {
-            let id = instance.id.clone();
-            changes.extend(context.store.write(move |w| publish_failed(w, &id)).await?);
+    let mut repair = Repair {
+        context,
+        settings: HashMap::new(),
+        now: process::boot_time(),
+        healthy: true,
+        done: Reconciled::default(),
+    };
+    for (instance, _) in &unsettled {
+        if publish_broke_off(instance) {
+            let outcome = repair.take_back_publishing(instance).await;
+            repair.note(instance, outcome).await;
         }
     }
-    if unsettled
+    let launched: Vec<&Instance> = unsettled
         .iter()
-        .all(|(instance, expired)| instance.origin == Origin::Adopted && !expired)
-    {
-        record(context, &changes).await?;
-        return Ok(Reconciled {
-            changes,
-            panes: None,
-        });
+        .map(|(instance, _)| instance)
+        .filter(|instance| instance.origin == Origin::Launched)
+        .collect();
+    let panes = Panes::of(context, &launched).await;
+    let_the_dying_die(&launched, &panes).await;
+    for (instance, quiet) in &unsettled {
+        let outcome = Box::pin(repair.settle(instance, *quiet, &panes)).await;
+        repair.note(instance, outcome).await;
     }
-    let panes = context.tmux.list().await?;
-    let mut healthy = true;
-    for (instance, expired) in &unsettled {
-        let diagnosis = diagnose(instance, *expired, &panes);
-        healthy &= matches!(diagnosis, Diagnosis::Healthy);
+    for repository in repositories {
+        Box::pin(repair.clean_by_schedule(&repository)).await?;
+    }
+    record(context, &repair.done.changes).await?;
+    let keep = repair.healthy && repair.done.changes.is_empty();
+    Ok((repair.done, keep.then_some(panes)))
+}
+
+/// One pass over the rows.
+struct Repair<'a> {
+    context: &'a Context,
+    /// By repository; `None` where they can't be read.
+    settings: HashMap<PathBuf, Option<Settings>>,
+    now: Option<BootTime>,
+    healthy: bool,
+    done: Reconciled,
+}
+
+impl Repair<'_> {
+    async fn take_back_publishing(&mut self, instance: &Instance) -> Result<(), Error> {
+        if claim(self.context, instance).await? {
+            let id = instance.id.clone();
+            let change = self.context.store.write(move |w| publish_failed(w, &id));
+            self.done.changes.extend(change.await?);
+        }
+        Ok(())
+    }
+
+    async fn settle(
+        &mut self,
+        instance: &Instance,
+        quiet: i64,
+        panes: &Panes,
+    ) -> Result<(), Error> {
+        let context = self.context;
+        let time_is_up = self.time_is_up(instance, quiet);
+        let diagnosis = diagnose(instance, time_is_up, panes);
+        if matches!(diagnosis, Diagnosis::Healthy) {
+            return Ok(());
+        }
+        self.healthy = false;
+        if !claim(context, instance).await? {
+            return Ok(());
+        }
         match diagnosis {
             Diagnosis::Healthy => {}
-            Diagnosis::UnfinishedLaunch => {
-                if claim(context, instance).await? {
-                    undo(context, &instance.id).await?;
-                }
-            }
+            Diagnosis::UnfinishedLaunch => undo(context, &instance.id).await?,
             Diagnosis::UnfinishedEnd => {
-                if claim(context, instance).await? {
-                    end(context, &Run::unattended(), &instance.id, None, None).await?;
-                }
+                end(context, &Run::unattended(), &instance.id, None, None).await?;
             }
             Diagnosis::Over(event, reason) => {
-                if claim(context, instance).await? {
-                    changes.extend(fail(context, &instance.id, event, reason).await?);
-                }
+                let changes = fail(context, &instance.id, event, reason).await?;
+                self.done.changes.extend(changes);
             }
         }
+        Ok(())
     }
-    record(context, &changes).await?;
-    Ok(Reconciled {
-        panes: (healthy && changes.is_empty()).then_some(panes),
-        changes,
-    })
+
+    /// Puts away what agents of a repository left that ended long enough ago (`cleanup = "scheduled"`).
+    async fn clean_by_schedule(&mut self, repository: &Path) -> Result<(), Error> {
+        let context = self.context;
+        let resources = self.settings_of(repository).map(|settings| {
+            (
+                settings.resources.cleanup,
+                settings.resources.cleanup_after_hours,
+            )
+        });
+        let Some((Cleanup::Scheduled, hours)) = resources else {
+            return Ok(());
+        };
+        let key = Context::repository_key(repository);
+        let left = context.store.read(move |r| r.left_for_hours(&key, hours));
+        for instance in left.await? {
+            let outcome = match claim(context, &instance).await {
+                Ok(true) => clean_one(context, instance.clone()).await.map(drop),
+                Ok(false) => continue,
+                Err(error) => Err(error),
+            };
+            match outcome {
+                Ok(()) => {
+                    let id = instance.id.clone();
+                    context.store.write(move |w| w.set_owner(&id, None)).await?;
+                }
+                failed => self.note(&instance, failed).await,
+            }
+        }
+        Ok(())
+    }
+
+    fn settings_of(&mut self, repository: &Path) -> Option<&Settings> {
+        let context = self.context;
+        self.settings
+            .entry(repository.to_owned())
+            .or_insert_with(|| context.settings_of(repository))
+            .as_ref()
+    }
+
+    /// Reports a row that could not be put in order, and lets go of it.
+    async fn note(&mut self, instance: &Instance, outcome: Result<(), Error>) {
+        let Err(error) = outcome else {
+            return;
+        };
+        self.healthy = false;
+        tracing::warn!(instance = %instance.id, %error, "an agent can't be put in order");
+        if let Err(error) = release(self.context, &instance.id).await {
+            tracing::warn!(instance = %instance.id, %error, "a claim can't be released");
+        }
+        self.done.unsettled.push(Unsettled {
+            instance: instance.id.clone(),
+            error,
+        });
+    }
+
+    /// Tells whether an agent has had its time, by the settings of its own repository.
+    ///
+    /// Counted from its last start by a clock that nobody can set. Where that says nothing (another boot, a
+    /// row of an older release), from when it last did something.
+    fn time_is_up(&mut self, instance: &Instance, quiet: i64) -> bool {
+        if instance.origin == Origin::Adopted {
+            return false;
+        }
+        let Some(settings) = self.settings_of(&instance.repository) else {
+            return false;
+        };
+        let limit = match instance.kind {
+            InstanceKind::Review => settings.review.timeout_minutes.saturating_mul(60),
+            InstanceKind::Coding | InstanceKind::Planning => settings
+                .resources
+                .execution_timeout_hours
+                .saturating_mul(3_600),
+        };
+        let measured = self.now.as_ref().zip(instance.started.as_ref());
+        let elapsed = measured
+            .and_then(|(now, started)| now.since(started))
+            .unwrap_or(quiet);
+        u64::try_from(elapsed).is_ok_and(|elapsed| elapsed > limit)
+    }
+}
+
+/// Waits a moment for agents that have just lost their terminal: most end by the hang-up.
+async fn let_the_dying_die(launched: &[&Instance], panes: &Panes) {
+    let deadline = tokio::time::Instant::now() + HANG_UP;
+    while launched.iter().any(|instance| panes.is_orphaned(instance))
+        && tokio::time::Instant::now() < deadline
+    {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 /// Tells whether whoever was publishing the work died in the middle.
@@ -99,7 +241,7 @@ enum Diagnosis {
     Over(StatusEvent, String),
 }
 
-fn diagnose(instance: &Instance, expired: bool, panes: &[PaneState]) -> Diagnosis {
+fn diagnose(instance: &Instance, time_is_up: bool, panes: &Panes) -> Diagnosis {
     if instance.owner.as_ref().is_some_and(process::is_alive) {
         return Diagnosis::Healthy;
     }
@@ -116,7 +258,7 @@ fn diagnose(instance: &Instance, expired: bool, panes: &[PaneState]) -> Diagnosi
             Diagnosis::Over(StatusEvent::Failed, "its launcher was killed".to_owned())
         };
     }
-    if expired {
+    if time_is_up {
         return match instance.kind {
             InstanceKind::Review => Diagnosis::Over(
                 StatusEvent::Failed,
@@ -131,22 +273,23 @@ fn diagnose(instance: &Instance, expired: bool, panes: &[PaneState]) -> Diagnosi
     if instance.origin == Origin::Adopted {
         return Diagnosis::Healthy;
     }
-    let pane = panes.iter().find(|pane| {
-        pane.is_agent && Some(pane.session.as_str()) == instance.tmux_session.as_deref()
-    });
-    let (clean, reason) = match pane.map(|pane| pane.life) {
-        Some(Life::Running) => return Diagnosis::Healthy,
-        None => (false, "its session is gone".to_owned()),
-        Some(Life::Exited { status: 0 }) => (true, "the agent has ended".to_owned()),
-        Some(Life::Exited { status }) => (false, format!("the agent exited with status {status}")),
-        Some(Life::Killed { signal }) => (
+    let (clean, reason) = match panes.life(instance) {
+        PaneLife::Known(Life::Running) | PaneLife::Unreachable | PaneLife::Unknown => {
+            return Diagnosis::Healthy;
+        }
+        PaneLife::Gone => (false, "its session is gone".to_owned()),
+        PaneLife::Known(Life::Exited { status: 0 }) => (true, "the agent has ended".to_owned()),
+        PaneLife::Known(Life::Exited { status }) => {
+            (false, format!("the agent exited with status {status}"))
+        }
+        PaneLife::Known(Life::Killed { signal }) => (
             false,
             match signal {
                 Some(signal) => format!("the agent was killed by signal {signal}"),
                 None => "the agent was killed".to_owned(),
             },
         ),
-        Some(Life::Ended) => (false, "the agent has ended".to_owned()),
+        PaneLife::Known(Life::Ended) => (false, "the agent has ended".to_owned()),
     };
     let event = match (clean, instance.kind, instance.status) {
         (true, InstanceKind::Planning, Status::Running) => StatusEvent::PlanDone,

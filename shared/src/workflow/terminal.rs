@@ -10,7 +10,7 @@ use crate::agent::{self, AgentState, Draft, Screen};
 use crate::error::Error;
 use crate::model::{Instance, Origin, Status};
 use crate::process;
-use crate::tmux::{InputOutcome, Life, Lines, OwnPane, ProgramName, SessionName};
+use crate::tmux::{InputOutcome, Life, Lines, OwnPane, ProgramName, SessionName, Tmux};
 
 /// A person who typed this recently may be in the middle of something.
 const TYPING_SECONDS: u64 = 5;
@@ -25,8 +25,8 @@ pub(super) const DRAFTED: &str = "the draft in its input box to be sent or delet
 /// Where an agent's terminal is.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// The session that we made for it.
-    Agent(SessionName),
+    /// The session that we made for it, on the server that has it.
+    Agent(Tmux, SessionName),
     /// A pane in a person's own tmux.
     Person(OwnPane),
 }
@@ -37,7 +37,10 @@ impl Place {
     /// Only that server runs in the same pane, so only it knows for sure which one that is.
     pub(super) fn of(context: &Context, instance: &Instance) -> Result<Option<Self>, Error> {
         if instance.origin == Origin::Launched {
-            return Ok(Some(Self::Agent(session_name(instance)?)));
+            return Ok(Some(Self::Agent(
+                context.terminals(instance),
+                session_name(instance)?,
+            )));
         }
         let is_own = instance.server.as_ref() == Some(&process::this_process());
         let environment = &context.environment;
@@ -49,19 +52,19 @@ impl Place {
     }
 
     /// Returns what the terminal shows, with colours as escape sequences.
-    pub(super) async fn shown(&self, context: &Context) -> Result<String, Error> {
+    pub(super) async fn shown(&self) -> Result<String, Error> {
         Ok(match self {
-            Self::Agent(name) => context.tmux.capture(name, Lines::Visible, true).await?,
+            Self::Agent(tmux, name) => tmux.capture(name, Lines::Visible, true).await?,
             Self::Person(pane) => pane.capture().await?,
         })
     }
 
     /// Tells whether a text is to be seen, or was and has scrolled away.
-    pub(super) async fn ever_shown(&self, context: &Context, text: &str) -> bool {
+    pub(super) async fn ever_shown(&self, text: &str) -> bool {
         let shown = match self {
-            Self::Agent(name) => {
+            Self::Agent(tmux, name) => {
                 let lines = Lines::History(SCREEN_HISTORY);
-                context.tmux.capture(name, lines, false).await
+                tmux.capture(name, lines, false).await
             }
             Self::Person(pane) => pane.capture().await,
         };
@@ -69,10 +72,10 @@ impl Place {
     }
 
     /// Returns the terminal with the program that has it now; none when it is gone.
-    pub(super) async fn into_terminal(self, context: &Context) -> Result<Option<Terminal>, Error> {
+    pub(super) async fn into_terminal(self) -> Result<Option<Terminal>, Error> {
         let command = match &self {
-            Self::Agent(name) => {
-                let pane = context.tmux.pane(name).await?;
+            Self::Agent(tmux, name) => {
+                let pane = tmux.pane(name).await?;
                 pane.filter(|pane| pane.life == Life::Running)
                     .map(|pane| pane.command)
             }
@@ -85,9 +88,9 @@ impl Place {
     }
 
     /// Tells whether a person is busy in the terminal.
-    async fn is_in_use(&self, context: &Context) -> Result<bool, Error> {
+    async fn is_in_use(&self) -> Result<bool, Error> {
         let typed = match self {
-            Self::Agent(name) => context.tmux.clients(name).await?.last_activity,
+            Self::Agent(tmux, name) => tmux.clients(name).await?.last_activity,
             Self::Person(pane) => {
                 // Somebody reads what has scrolled away; it is their terminal.
                 if pane.state().await?.is_some_and(|state| state.in_mode) {
@@ -110,18 +113,18 @@ pub(super) struct Terminal {
 
 impl Terminal {
     /// Pastes text, if the expected program still has the terminal.
-    pub(super) async fn paste(&self, context: &Context, text: &str) -> Result<InputOutcome, Error> {
+    pub(super) async fn paste(&self, text: &str) -> Result<InputOutcome, Error> {
         Ok(match (&self.place, &self.guard) {
-            (Place::Agent(name), guard) => context.tmux.paste(name, text, guard.as_ref()).await?,
+            (Place::Agent(tmux, name), guard) => tmux.paste(name, text, guard.as_ref()).await?,
             (Place::Person(pane), Some(guard)) => pane.paste(text, guard).await?,
             (Place::Person(_), None) => InputOutcome::Missing,
         })
     }
 
     /// Presses Enter, if the expected program still has the terminal.
-    pub(super) async fn press_enter(&self, context: &Context) -> Result<InputOutcome, Error> {
+    pub(super) async fn press_enter(&self) -> Result<InputOutcome, Error> {
         Ok(match (&self.place, &self.guard) {
-            (Place::Agent(name), guard) => context.tmux.press_enter(name, guard.as_ref()).await?,
+            (Place::Agent(tmux, name), guard) => tmux.press_enter(name, guard.as_ref()).await?,
             (Place::Person(pane), Some(guard)) => pane.press_enter(guard).await?,
             (Place::Person(_), None) => InputOutcome::Missing,
         })
@@ -156,11 +159,11 @@ pub(super) async fn ready(
             AgentState::Unknown => return Ok(Err("the agent to be ready")),
         }
     }
-    let Some(mut terminal) = place.into_terminal(context).await? else {
+    let Some(mut terminal) = place.into_terminal().await? else {
         return Ok(Err("the agent to be resumed"));
     };
     let controlled = super::control(context, &instance.id).await?.is_some();
-    if controlled || terminal.place.is_in_use(context).await? {
+    if controlled || terminal.place.is_in_use().await? {
         return Ok(Err("a person who is typing in its terminal"));
     }
     if !is_claude(instance) {
@@ -172,7 +175,7 @@ pub(super) async fn ready(
     if guard.is_some_and(|program| SHELLS.contains(&program)) {
         return Ok(Err("the agent: a shell has its terminal"));
     }
-    let shown = terminal.place.shown(context).await?;
+    let shown = terminal.place.shown().await?;
     match (agent::screen(&shown), agent::draft(&shown)) {
         (Screen::Prompt, Draft::Empty) => Ok(Ok(terminal)),
         (Screen::Prompt, Draft::Text) => Ok(Err(DRAFTED)),

@@ -37,7 +37,7 @@ pub async fn start_tdd(
     audience: Audience<'_>,
 ) -> Result<TddResult, Error> {
     let (repository, id) = record(context, run, request).await?;
-    drive(context, run, repository, &id, audience, false).await
+    Box::pin(drive(context, run, repository, &id, audience, false)).await
 }
 
 /// Checks whatever can be checked beforehand, and records the run as this process's.
@@ -122,7 +122,7 @@ pub async fn resume_tdd(
         )
         .hint("`claude-codex tdd list` shows where it is."));
     }
-    drive(context, run, repository, id, audience, true).await
+    Box::pin(drive(context, run, repository, id, audience, true)).await
 }
 
 /// Returns how the coder of a run is launched.

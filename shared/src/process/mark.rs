@@ -1,0 +1,104 @@
+//! Which process something belongs to, told apart from a later one with the same number.
+
+use std::sync::LazyLock;
+
+use rustix::process::{Pid, Signal};
+
+use crate::model::instance::{BootTime, ProcessMark};
+
+/// Returns the mark of this process.
+pub fn this_process() -> ProcessMark {
+    let pid = std::process::id();
+    ProcessMark {
+        pid,
+        started: start_time(pid).map(in_this_boot).unwrap_or_default(),
+    }
+}
+
+/// Returns the mark of another process, if it lives.
+pub fn mark(pid: u32) -> Option<ProcessMark> {
+    let started = in_this_boot(start_time(pid)?);
+    Some(ProcessMark { pid, started })
+}
+
+/// Tells whether a marked process still lives, and is not another one with the same number.
+pub fn is_alive(mark: &ProcessMark) -> bool {
+    start_time(mark.pid).is_some_and(|started| in_this_boot(started) == mark.started)
+}
+
+/// Adds the boot id: after a reboot both the number and the clock tick may come again.
+fn in_this_boot(ticks: String) -> String {
+    match boot_id() {
+        Some(boot) => format!("{ticks}-{boot}"),
+        None => ticks,
+    }
+}
+
+/// Returns how long the machine has been awake since it was booted, by a clock that nobody can set.
+///
+/// `None` where the system does not name its boots: then two readings can't be compared.
+pub fn boot_time() -> Option<BootTime> {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Some(BootTime {
+        boot: boot_id()?.to_owned(),
+        seconds: now.tv_sec,
+    })
+}
+
+/// Returns the id of the present boot of the machine, where it has one (Linux).
+fn boot_id() -> Option<&'static str> {
+    static ID: LazyLock<Option<String>> = LazyLock::new(|| {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(id.trim().to_owned())
+    });
+    ID.as_deref()
+}
+
+/// Returns when a process began, in clock ticks since the machine did; `None` if there is none.
+#[cfg(target_os = "linux")]
+pub(super) fn start_time(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything; what follows it is fixed. A zombie has ended.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    let state = fields.next()?;
+    (state != "Z" && state != "X").then(|| fields.nth(18).unwrap_or_default().to_owned())
+}
+
+/// Elsewhere the number alone must do.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn start_time(pid: u32) -> Option<String> {
+    let pid = Pid::from_raw(pid.cast_signed())?;
+    rustix::process::test_kill_process(pid)
+        .is_ok()
+        .then(String::new)
+}
+
+/// Asks a marked process to end; one that has ended, or another with its number, is left alone.
+pub fn ask_to_end(mark: &ProcessMark) {
+    if is_alive(mark)
+        && let Some(pid) = Pid::from_raw(mark.pid.cast_signed())
+    {
+        let _ = rustix::process::kill_process(pid, Signal::TERM);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_from_another_boot_is_dead() {
+        let me = this_process();
+        assert!(is_alive(&me));
+        let (ticks, boot) = me.started.split_once('-').unwrap();
+        assert!(!boot.is_empty());
+        let other_boot = "00000000-0000-4000-8000-000000000000";
+        for started in [format!("{ticks}-{other_boot}"), ticks.to_owned()] {
+            assert!(!is_alive(&ProcessMark {
+                pid: me.pid,
+                started
+            }));
+        }
+    }
+}
