@@ -9,7 +9,6 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use serde_json::json;
 use shared::error::Error;
-use shared::store::Store;
 use shared::workflow::{self, Activity};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -17,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::Shared;
 
-/// How often the database is asked whether it has changed: 0.9 µs each.
+/// How often it is looked whether the first page has connected.
 const LOOK: Duration = Duration::from_millis(100);
 /// How often it is looked what Claude Code sessions do, which is not in the database; only while somebody is connected.
 const PULSE: Duration = Duration::from_millis(800);
@@ -84,21 +83,14 @@ impl Viewers {
 }
 
 /// Watches the database until the end.
-///
-/// By a connection of its own: the database does not count what was changed through the one that is asked.
 pub(crate) async fn watch_database(app: Shared) -> Result<(), Error> {
-    let store = Store::open(app.context.store.path())?;
-    let mut seen = store.data_version()?;
-    while !pause(&app.stop, LOOK).await {
-        // A database that is busy for once is asked again.
-        if let Ok(version) = store.data_version()
-            && version != seen
-        {
-            seen = version;
-            app.changes.bump();
+    let mut changes = app.context.store.changes()?;
+    loop {
+        tokio::select! {
+            () = app.stop.cancelled() => return Ok(()),
+            () = changes.next() => app.changes.bump(),
         }
     }
-    Ok(())
 }
 
 /// Watches what agents do while somebody is connected, and puts right what has died.

@@ -111,6 +111,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | C::ForgeUncertain
         | C::RemoteUnreachable
         | C::DatabaseBusy
+        | C::DatabaseMoved
         | C::DatabaseCorrupt
         | C::DatabaseNewer
         | C::DatabaseReadOnly

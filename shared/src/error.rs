@@ -23,6 +23,7 @@ closed_enum!(
         ConfigInvalid = "CONFIG_INVALID",
         DatabaseBusy = "DATABASE_BUSY",
         DatabaseCorrupt = "DATABASE_CORRUPT",
+        DatabaseMoved = "DATABASE_MOVED",
         DatabaseNewer = "DATABASE_NEWER",
         DatabaseUnavailable = "DATABASE_UNAVAILABLE",
         DatabaseReadOnly = "DATABASE_READ_ONLY",
@@ -168,6 +169,8 @@ impl From<StoreError> for Error {
             }
             StoreError::Busy { .. } => Self::new(Code::DatabaseBusy, message)
                 .hint("Call again in a moment; nothing was changed."),
+            StoreError::Moved => Self::new(Code::DatabaseMoved, message)
+                .hint("Call again: the database that has the name now is opened. What only the old file held is not in it."),
             StoreError::Folder { .. } | StoreError::CannotOpen { .. } => {
                 Self::new(Code::DatabaseUnavailable, message)
                     .hint("Set CODEX_STATE_DIR to a folder that can be made and written.")
@@ -178,6 +181,8 @@ impl From<StoreError> for Error {
                 Self::new(Code::Internal, message)
             }
             StoreError::Illegal(illegal) => illegal.into(),
+            StoreError::StatusChanged { .. } => Self::new(Code::IllegalState, message)
+                .hint("Somebody else was faster. Look at what it is now, and call again if it is still wanted."),
             StoreError::InstanceNotFound { .. } => Self::new(Code::InstanceNotFound, message)
                 .hint("`claude-codex list --all` shows every instance."),
             StoreError::TddRunNotFound { .. } => Self::new(Code::TddRunNotFound, message)

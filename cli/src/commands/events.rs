@@ -1,7 +1,5 @@
 //! `claude-codex events`
 
-use std::time::Duration;
-
 use clap::Args;
 use shared::model::InstanceId;
 use shared::store::EventRow;
@@ -13,7 +11,6 @@ use crate::session;
 use crate::text::harmless;
 use crate::time::readable;
 
-const POLL: Duration = Duration::from_millis(250);
 /// How many are read at once while following.
 const PAGE: u32 = 500;
 
@@ -74,20 +71,21 @@ async fn follow(
         None => last_of_all(context).await?,
     };
     let mut waiting = newest;
+    let mut changes = context.store.changes()?;
     loop {
         for event in &waiting {
             last = event.id;
             print(event, &args, output)?;
         }
         // Before asking, so that what comes in between is not missed.
-        let version = context.store.data_version()?;
+        changes.forget();
         let id = args.id.clone();
         waiting = context
             .store
             .read(move |r| r.events_after(id.as_ref(), last, PAGE))
             .await?;
         if waiting.is_empty() {
-            until_changed(context, version).await?;
+            changes.next().await;
         }
     }
 }
@@ -95,13 +93,6 @@ async fn follow(
 async fn last_of_all(context: &Context) -> Result<i64, Failure> {
     let newest = context.store.read(|r| r.latest_events(None, 1)).await?;
     Ok(newest.last().map_or(0, |event| event.id))
-}
-
-async fn until_changed(context: &Context, version: i64) -> Result<(), Failure> {
-    while context.store.data_version()? == version {
-        tokio::time::sleep(POLL).await;
-    }
-    Ok(())
 }
 
 fn print(event: &EventRow, args: &EventsArgs, output: Output) -> Result<(), Failure> {

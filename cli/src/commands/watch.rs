@@ -9,6 +9,7 @@ use rustix::termios::{
 };
 use shared::error::{Code, Error};
 use shared::model::InstanceId;
+use shared::store::Changes;
 use shared::workflow::{self, BoardRow, Context};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -117,6 +118,7 @@ struct Watch<'c> {
     output: Output,
     board: LiveLines,
     interrupt: Signal,
+    changes: Changes,
     chosen: Option<InstanceId>,
     /// The agent that a person is asked about.
     stopping: Option<InstanceId>,
@@ -133,6 +135,7 @@ pub(super) async fn watch(context: &Context, all: bool, output: Output) -> Resul
         output,
         board: LiveLines::default(),
         interrupt,
+        changes: context.store.changes()?,
         chosen: None,
         stopping: None,
     };
@@ -165,8 +168,9 @@ pub(super) async fn watch(context: &Context, all: bool, output: Output) -> Resul
 impl Watch<'_> {
     /// Draws and waits: for a key, for a change, or for the time to look again.
     async fn next_wish(&mut self, keyboard: &Keyboard) -> Result<Wish, Failure> {
+        // Before the look, so that what comes after it is not missed.
+        self.changes.forget();
         let rows = workflow::board(self.context, self.all).await?;
-        let version = self.context.store.data_version()?;
         self.draw("", &rows)?;
         let began = Instant::now();
         while began.elapsed() < LOOK {
@@ -180,7 +184,7 @@ impl Watch<'_> {
                 }
                 self.draw("", &rows)?;
             }
-            if self.context.store.data_version()? != version {
+            if self.changes.is_new() {
                 break;
             }
         }

@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use shared::error::Error;
 use shared::mcp::{Call, Effects, Tool};
 use shared::model::{Priority, Task};
-use shared::workflow::{self, CreateTask, TaskIssue};
+use shared::workflow::{self, CreateTask, CreatedTask, TaskIssue};
 
 /// The task to store.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -73,25 +74,30 @@ async fn create_task(call: Call, request: CreateTaskRequest) -> Result<CreateTas
             depends_on: request.depends_on,
             create_issue: request.create_issue,
         },
+        |created| json!(reply(created)),
     )
     .await?;
-    let task = created.task;
+    Ok(reply(&created))
+}
+
+fn reply(created: &CreatedTask) -> CreateTaskReply {
+    let task = &created.task;
     let state = if task.ready {
         "It can be started now"
     } else {
         "It waits for the tasks it depends on"
     };
-    Ok(CreateTaskReply {
+    CreateTaskReply {
         message: format!(
             "Task {id} stored: {title}. {state}; a person starts it with `claude-codex code --task {id}`.{issue}",
             id = task.id,
             title = task.title,
-            issue = about_issue(&task, &created.issue),
+            issue = about_issue(task, &created.issue),
         ),
         task_id: task.id.to_string(),
         issue_number: task.issue_number,
-        issue_url: task.issue_url,
-    })
+        issue_url: task.issue_url.clone(),
+    }
 }
 
 fn about_issue(task: &Task, issue: &TaskIssue) -> String {

@@ -121,7 +121,7 @@ impl Environment {
 
     /// Returns the folder that holds database, logs and agent files.
     pub fn state_dir(&self) -> Result<PathBuf, ConfigError> {
-        if let Some(folder) = self.path("CODEX_STATE_DIR") {
+        if let Some(folder) = self.state_path("CODEX_STATE_DIR")? {
             return Ok(folder);
         }
         let base = match self.path("XDG_STATE_HOME") {
@@ -132,7 +132,7 @@ impl Environment {
     }
 
     pub fn database(&self) -> Result<PathBuf, ConfigError> {
-        match self.path("CODEX_DB") {
+        match self.state_path("CODEX_DB")? {
             Some(file) => Ok(file),
             None => Ok(self.state_dir()?.join("codex.db")),
         }
@@ -181,6 +181,18 @@ impl Environment {
     }
 
     /// Relative paths are taken from the working directory, so that they mean one thing all along.
+    /// Returns where state is kept. The address of a database server would become a folder named `postgres:`.
+    fn state_path(&self, name: &'static str) -> Result<Option<PathBuf>, ConfigError> {
+        // The scheme alone: what follows may hold a password.
+        match self.get(name).and_then(|value| value.split_once("://")) {
+            Some((scheme, _)) => Err(ConfigError::NotAPath {
+                variable: name,
+                scheme: scheme.to_owned(),
+            }),
+            None => Ok(self.path(name)),
+        }
+    }
+
     fn path(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(|value| self.directory.join(value))
     }

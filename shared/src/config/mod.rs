@@ -46,6 +46,11 @@ pub enum ConfigError {
     },
     #[error("there is no home directory to keep state in")]
     NoHome,
+    #[error("{variable} names a {scheme} address, and it takes the path of a file or folder")]
+    NotAPath {
+        variable: &'static str,
+        scheme: String,
+    },
 }
 
 impl ConfigError {
@@ -59,6 +64,9 @@ impl ConfigError {
             Self::UnknownKey { nearest: None, .. } => {
                 Some("`claude-codex config` lists every key.".to_owned())
             }
+            Self::NotAPath { variable, .. } => Some(format!(
+                "Set {variable} to a path, or unset it. The database is an SQLite file; no database server is needed."
+            )),
             Self::NoHome => Some("Set HOME or CODEX_STATE_DIR.".to_owned()),
             Self::Unreadable { .. } => Some("Make the file readable, or remove it.".to_owned()),
             Self::Syntax { .. } => None,

@@ -1,54 +1,62 @@
 //! Recording each call.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use super::handler::Kit;
 use super::redact::redact;
-use crate::error::Error;
-use crate::model::{EventSource, StatusChange};
+use crate::error::{Code, Error};
+use crate::model::EventSource;
 use crate::store::NewEvent;
+use crate::workflow::{CallRecord, Run};
 
-/// What there is to record of one call.
-#[derive(Debug)]
-pub(super) struct Outcome<'a> {
-    pub(super) tool: &'a str,
-    pub(super) arguments: JsonObject,
-    pub(super) result: Result<&'a Value, &'a Error>,
-    pub(super) changes: Vec<StatusChange>,
-    pub(super) duration: Duration,
+/// Begins the record of a call. A verb whose last step is a change commits it with that change.
+pub(super) fn begin(kit: &Kit, tool: &str, arguments: JsonObject) -> CallRecord {
+    CallRecord {
+        event: NewEvent {
+            instance: kit.identity.known(),
+            source: EventSource::Tool,
+            server: kit.definition.name().to_owned(),
+            name: tool.to_owned(),
+            parameters: redact(&Value::Object(arguments)),
+            result: None,
+            error_code: None,
+            status_changes: Vec::new(),
+            duration_ms: 0.0,
+        },
+        began: Instant::now(),
+        redact,
+    }
 }
 
-/// Writes the call into the database before it is answered. A call is answered even if that fails.
-pub(super) async fn record(kit: &Kit, outcome: Outcome<'_>) {
+/// Writes the call into the database before it is answered, unless that is done. A call is answered even if it fails.
+pub(super) async fn end(kit: &Kit, run: &Run, begun: CallRecord, result: Result<&Value, &Error>) {
     let Some(context) = kit.identity.opened() else {
-        // The database itself could not be opened: there is nowhere to write to.
+        // The call failed before it needed the database.
         return;
     };
+    let tool = begun.event.name.clone();
+    match result {
+        Ok(_) if run.is_recorded() => return,
+        // The answer would wait as long again, most likely for nothing.
+        Err(error) if error.code == Code::DatabaseBusy => {
+            tracing::error!(%error, tool, "cannot record the call");
+            return;
+        }
+        Ok(_) | Err(_) => {}
+    }
     let event = NewEvent {
         instance: kit.identity.known(),
-        source: EventSource::Tool,
-        server: kit.definition.name().to_owned(),
-        name: outcome.tool.to_owned(),
-        parameters: redact(&Value::Object(outcome.arguments)),
-        result: outcome.result.ok().map(redact),
-        error_code: outcome.result.err().map(|error| error.code.to_string()),
-        status_changes: outcome.changes,
-        duration_ms: outcome.duration.as_secs_f64() * 1000.0,
+        result: result.ok().map(redact),
+        error_code: result.err().map(|error| error.code.to_string()),
+        status_changes: run.changes(),
+        duration_ms: begun.began.elapsed().as_secs_f64() * 1000.0,
+        ..begun.event
     };
-    let acting = event.instance.clone();
-    let written = context
-        .store
-        .write(move |w| {
-            if let Some(instance) = &acting {
-                w.touch(instance)?;
-            }
-            w.insert_event(&event)
-        })
-        .await;
+    let written = context.store.write(move |w| w.record_call(&event)).await;
     if let Err(error) = written {
-        tracing::error!(%error, tool = outcome.tool, "cannot record the call");
+        tracing::error!(%error, tool, "cannot record the call");
     }
 }

@@ -1,7 +1,7 @@
 //! One tool call, from arrival to an answer that always comes.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -11,10 +11,9 @@ use rmcp::service::RequestContext;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::audit::{Outcome, record};
 use super::definition::Tool;
 use super::handler::Kit;
-use super::reply;
+use super::{audit, reply};
 use crate::error::{Code, Error};
 use crate::model::InstanceId;
 use crate::workflow::{Context, Run};
@@ -41,7 +40,9 @@ impl Call {
 
     /// Returns the instance that this server acts for, adopting the place it runs in if need be.
     pub async fn instance(&self) -> Result<InstanceId, Error> {
-        self.kit.identity.instance(&self.run).await
+        let id = self.kit.identity.instance(&self.run).await?;
+        self.run.acts_for(&id);
+        Ok(id)
     }
 
     /// Returns the instance if there is one; never adopts one.
@@ -73,20 +74,13 @@ pub(super) async fn run_tool(
     let run = Arc::new(Run::with_progress(cancel.clone(), tell));
     let call = Call::new(Arc::clone(kit), Arc::clone(&run));
 
-    let started = Instant::now();
-    let answered = run_to_end(kit, tool, call, arguments.clone(), &cancel, &context).await;
-    let duration = started.elapsed();
+    let begun = audit::begin(kit, &request.name, arguments.clone());
+    run.record_as(begun.clone());
+    let answered = run_to_end(kit, tool, call, arguments, &cancel, &context).await;
     // No step is told after the answer: some clients fall over it. At the end of input they may find no taker.
     steps.close();
     let _ = tokio::time::timeout(LAST_STEPS, steps.wait()).await;
-    let outcome = Outcome {
-        tool: &request.name,
-        arguments,
-        result: answered.as_ref(),
-        changes: run.changes(),
-        duration,
-    };
-    record(kit, outcome).await;
+    audit::end(kit, &run, begun, answered.as_ref()).await;
     reply::answer(answered, tool.data_as_text)
 }
 

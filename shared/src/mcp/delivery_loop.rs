@@ -2,43 +2,71 @@
 
 use std::time::Duration;
 
+use tokio::time::{Instant, sleep, sleep_until};
+
 use crate::model::InstanceId;
-use crate::workflow::{Context, Delivery, deliver, reconcile};
+use crate::store::Changes;
+use crate::workflow::{self, Context, Delivery, deliver};
+
+/// A message that waits is tried again after this time, and then less and less often: what it waits
+/// for, an agent's turn or a person's draft, shows in no database. Each look may cost tmux some work.
+const RETRY: Duration = Duration::from_millis(100);
+const LATER_BY: Duration = Duration::from_millis(10);
+const SLOWEST: Duration = Duration::from_secs(1);
+const RECONCILE_EVERY: Duration = Duration::from_secs(30);
 
 /// Delivers to one instance for as long as its server lives.
 pub(super) async fn deliver_always(context: &Context, id: &InstanceId) {
-    /// Another process's commit is seen within this time.
-    const LOOK: Duration = Duration::from_millis(100);
-    /// What has waited for long is looked at this often: each look may cost tmux some work.
-    const SLOWEST: Duration = Duration::from_secs(1);
-    const RECONCILE_EVERY: Duration = Duration::from_secs(30);
-    let mut seen = None;
-    let mut pause = LOOK;
-    let mut reconciled = tokio::time::Instant::now();
+    match context.store.changes() {
+        Ok(changes) => {
+            tokio::join!(
+                deliver_after(changes, context, id),
+                reconcile_always(context)
+            );
+        }
+        Err(error) => tracing::error!(%error, "cannot watch the database: nothing is delivered"),
+    }
+}
+
+async fn deliver_after(mut changes: Changes, context: &Context, id: &InstanceId) {
+    let mut pause = RETRY;
     let mut complaint = String::new();
     loop {
-        let version = context.store.data_version().ok();
-        if version != seen {
-            match deliver(context, id).await {
-                Ok(Delivery::Nothing) => (seen, pause) = (version, LOOK),
-                Ok(Delivery::Taken) => pause = LOOK,
-                Ok(Delivery::Waiting) => pause = (pause + LOOK / 10).min(SLOWEST),
-                Err(error) => {
-                    pause = (pause * 2).min(SLOWEST);
-                    let text = error.to_string();
-                    if text != complaint {
-                        tracing::warn!(code = %error.code, %error, "cannot deliver");
-                        complaint = text;
-                    }
+        // Before the look, so that what comes after it is not missed.
+        changes.forget();
+        match deliver(context, id).await {
+            Ok(Delivery::Nothing) => {
+                pause = RETRY;
+                changes.next().await;
+                continue;
+            }
+            Ok(Delivery::Taken) => {
+                pause = RETRY;
+                continue;
+            }
+            Ok(Delivery::Waiting) => pause = (pause + LATER_BY).min(SLOWEST),
+            Err(error) => {
+                pause = (pause * 2).min(SLOWEST);
+                let text = error.to_string();
+                if text != complaint {
+                    tracing::warn!(code = %error.code, %error, "cannot deliver");
+                    complaint = text;
                 }
             }
         }
-        if reconciled.elapsed() >= RECONCILE_EVERY {
-            reconciled = tokio::time::Instant::now();
-            if let Err(error) = reconcile(context).await {
-                tracing::warn!(code = %error.code, %error, "cannot reconcile");
-            }
+        sleep(pause).await;
+    }
+}
+
+/// Repairs what others left, in turns with all other servers.
+async fn reconcile_always(context: &Context) {
+    loop {
+        sleep_until(Instant::now() + RECONCILE_EVERY).await;
+        if !workflow::is_my_turn_to_reconcile(context, RECONCILE_EVERY).await {
+            continue;
         }
-        tokio::time::sleep(pause).await;
+        if let Err(error) = workflow::reconcile(context).await {
+            tracing::warn!(code = %error.code, %error, "cannot reconcile");
+        }
     }
 }

@@ -29,6 +29,10 @@ pub enum StoreError {
     TooNew { found: i64, supported: i64 },
     #[error("the database failed: {source}")]
     Sql { source: rusqlite::Error },
+    #[error(
+        "the database file was deleted or replaced while the change was being made; nothing was written"
+    )]
+    Moved,
     #[error("the process is shutting down")]
     ShuttingDown,
     #[error("cannot start a thread for the database: {source}")]
@@ -36,6 +40,8 @@ pub enum StoreError {
 
     #[error(transparent)]
     Illegal(#[from] IllegalTransition),
+    #[error("`{id}` is no longer {expected}; nothing was changed")]
+    StatusChanged { id: String, expected: String },
     #[error("there is no instance `{id}`")]
     InstanceNotFound { id: InstanceId },
     #[error("there is no TDD run `{id}`")]
@@ -71,9 +77,11 @@ impl StoreError {
             | Self::Sql { source } => source.sqlite_error().copied(),
             Self::Folder { .. }
             | Self::TooNew { .. }
+            | Self::Moved
             | Self::ShuttingDown
             | Self::Thread { .. }
             | Self::Illegal(_)
+            | Self::StatusChanged { .. }
             | Self::InstanceNotFound { .. }
             | Self::TddRunNotFound { .. }
             | Self::TaskNotFound { .. }

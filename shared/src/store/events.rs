@@ -112,6 +112,14 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
+    /// Records a tool call, which is a sign of life of its agent.
+    pub fn record_call(&self, call: &NewEvent) -> Result<(), StoreError> {
+        if let Some(instance) = &call.instance {
+            self.touch(instance)?;
+        }
+        self.insert_event(call)
+    }
+
     pub fn insert_event(&self, new: &NewEvent) -> Result<(), StoreError> {
         self.connection
             .prepare_cached(&format!(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::row::{parsed, parsed_option};
+use super::row::{one_moved, parsed, parsed_option};
 use super::{NOW, Reader, StoreError, Writer};
 use crate::model::instance::ProcessMark;
 use crate::model::{
@@ -292,23 +292,31 @@ impl Writer<'_> {
     ) -> Result<StatusChange, StoreError> {
         let instance = self.instance(id)?;
         let next = instance.status.next(instance.kind, event)?;
-        self.connection
-            .prepare_cached(&format!(
-                "UPDATE instances SET status = ?2, status_before = ?3, status_since = {NOW},
-                     last_activity = {NOW}, completed_at = CASE WHEN ?4 THEN NULL ELSE coalesce(completed_at, {NOW}) END
-                 WHERE id = ?1"
-            ))?
-            .execute(params![
-                id.as_str(),
-                next.as_str(),
-                (next == Status::CreatingPr).then_some(instance.status.as_str()),
-                next.is_live(),
-            ])?;
+        self.set_status(id, instance.status, next)?;
         Ok(StatusChange {
             instance: id.clone(),
             from: Some(instance.status),
             to: next,
         })
+    }
+
+    /// Compare and set: whoever decided on another status than the present one moves nothing.
+    fn set_status(&self, id: &InstanceId, from: Status, to: Status) -> Result<(), StoreError> {
+        let moved = self
+            .connection
+            .prepare_cached(&format!(
+                "UPDATE instances SET status = ?3, status_before = ?4, status_since = {NOW},
+                     last_activity = {NOW}, completed_at = CASE WHEN ?5 THEN NULL ELSE coalesce(completed_at, {NOW}) END
+                 WHERE id = ?1 AND status = ?2"
+            ))?
+            .execute(params![
+                id.as_str(),
+                from.as_str(),
+                to.as_str(),
+                (to == Status::CreatingPr).then_some(from.as_str()),
+                to.is_live(),
+            ])?;
+        one_moved(moved, id.as_str(), from)
     }
 
     /// Records how far a launch has come.
@@ -439,6 +447,23 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::tests::{new_instance, open_in};
+
+    #[test]
+    fn a_move_from_a_status_that_is_past_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_in(folder.path());
+        let new = new_instance("work-42-a1");
+        let before = store.write_now(|w| w.insert_instance(&new, None)).unwrap();
+        let refused =
+            store.write_now(|w| w.set_status(&new.id, Status::Running, Status::WaitingReview));
+        assert!(matches!(
+            refused,
+            Err(StoreError::StatusChanged { id, expected })
+                if id == "work-42-a1" && expected == "running"
+        ));
+        assert_eq!(store.read_now(|r| r.instance(&new.id)).unwrap(), before);
+    }
 
     #[test]
     fn the_live_list_is_the_models() {

@@ -4,8 +4,11 @@
 //! [`Writer`], and the only way to get a [`Writer`] is [`Store::write`], which is BEGIN IMMEDIATE:
 //! two processes that read before they write then queue up instead of failing.
 
+mod changes;
+mod database;
 mod error;
 mod events;
+mod file_events;
 mod github_state;
 mod instances;
 mod messages;
@@ -23,12 +26,15 @@ mod tdd_runs;
 mod totals;
 mod webhooks;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
+use changes::Watcher;
+use database::{Database, Opened, Purpose};
 use queue::Queue;
 use rusqlite::{Connection, TransactionBehavior};
 
+pub use changes::Changes;
 pub use error::StoreError;
 pub use events::{EventRow, NewEvent};
 pub use github_state::Heard;
@@ -48,10 +54,11 @@ const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 /// A handle on the database; clones share one connection.
 #[derive(Debug, Clone)]
 pub struct Store {
-    path: PathBuf,
-    connection: Arc<Mutex<Connection>>,
+    database: Arc<Database>,
     /// Where async callers line up; started by the first.
     queue: Arc<OnceLock<Queue>>,
+    /// What notices changes; started by the first who asks for them.
+    watcher: Arc<OnceLock<Arc<Watcher>>>,
 }
 
 /// What may be asked.
@@ -75,18 +82,24 @@ impl<'c> std::ops::Deref for Writer<'c> {
 }
 
 impl Store {
-    /// Opens the database, making or migrating it if need be.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = open::open(path)?;
-        Ok(Self {
-            path: path.to_owned(),
-            connection: Arc::new(Mutex::new(connection)),
+    /// Returns the database of that name. It is opened, made or migrated when it is first used.
+    pub fn at(path: &Path) -> Self {
+        Self {
+            database: Arc::new(Database::new(path)),
             queue: Arc::default(),
-        })
+            watcher: Arc::default(),
+        }
+    }
+
+    /// Like [`Store::at`], and opens it on the calling thread.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let store = Self::at(path);
+        store.database.with(Purpose::Read, |_| Ok(()))?;
+        Ok(store)
     }
 
     pub fn path(&self) -> &Path {
-        &self.path
+        self.database.path()
     }
 
     /// Answers a question from one consistent snapshot, off the async threads.
@@ -115,10 +128,11 @@ impl Store {
         &self,
         question: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut connection = self.lock();
-        let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
-        question(&Reader {
-            connection: &snapshot,
+        self.database.with(Purpose::Read, |opened| {
+            let connection = &opened
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Deferred)?;
+            question(&Reader { connection })
         })
     }
 
@@ -127,52 +141,57 @@ impl Store {
         &self,
         change: impl FnOnce(&Writer<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut connection = self.lock();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let value = change(&Writer {
-            reader: Reader {
-                connection: &transaction,
-            },
-        })?;
-        transaction.commit()?;
-        Ok(value)
+        self.database.with(Purpose::Write, |opened| {
+            let Opened { connection, files } = opened;
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = change(&Writer {
+                reader: Reader {
+                    connection: &transaction,
+                },
+            })?;
+            if files.have_moved() {
+                return Err(StoreError::Moved);
+            }
+            transaction.commit()?;
+            Ok(value)
+        })
     }
 
-    /// Returns a number that changes whenever another process has committed.
-    pub fn data_version(&self) -> Result<i64, StoreError> {
-        let version = self
-            .lock()
-            .query_row("PRAGMA data_version", [], |row| row.get(0))?;
-        Ok(version)
+    /// Returns what tells of every commit from now on, whoever makes it.
+    pub fn changes(&self) -> Result<Changes, StoreError> {
+        if let Some(watcher) = self.watcher.get() {
+            return Ok(watcher.changes());
+        }
+        let started =
+            Watcher::start(self.path()).map_err(|source| StoreError::Thread { source })?;
+        // Two that began at once: the other's watcher ends with its only handle.
+        Ok(self.watcher.get_or_init(|| started).changes())
     }
 
     /// Looks for damage; an empty answer means that there is none.
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
-        let connection = self.lock();
-        let mut statement = connection.prepare("PRAGMA quick_check(5)")?;
-        let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-        let problems = rows.collect::<Result<Vec<_>, _>>()?;
-        Ok(problems.into_iter().filter(|line| line != "ok").collect())
+        self.database.with(Purpose::Read, |opened| {
+            let mut statement = opened.connection.prepare("PRAGMA quick_check(5)")?;
+            let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+            let problems = rows.collect::<Result<Vec<_>, _>>()?;
+            Ok(problems.into_iter().filter(|line| line != "ok").collect())
+        })
     }
 
     fn queue(&self) -> Result<&Queue, StoreError> {
         if let Some(queue) = self.queue.get() {
             return Ok(queue);
         }
-        let started = Queue::start(Arc::clone(&self.connection))
+        let started = Queue::start(Arc::clone(&self.database))
             .map_err(|source| StoreError::Thread { source })?;
         // Two that began at once: the other's queue ends with its only handle.
         Ok(self.queue.get_or_init(|| started))
     }
-
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        // A panic while the lock was held rolled its transaction back; the connection is sound.
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
+#[cfg(test)]
+mod file_tests;
 #[cfg(test)]
 mod queue_tests;
 #[cfg(test)]

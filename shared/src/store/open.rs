@@ -3,15 +3,19 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::{StoreError, schema};
 
-/// How long a writer waits for another. Writers hold the lock for microseconds; this is for a
-/// machine that stalls.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a writer waits for others. Each holds the lock for a fraction of a millisecond; this is
+/// for many at once, and for a machine that stalls.
+const BUSY_LIMIT: Duration = Duration::from_secs(30);
+/// A waiting writer tries again after 1 to 10 ms. `SQLite`'s own steps grow to 100 ms, in which
+/// dozens of others overtake it.
+const SHORTEST_STEP: Duration = Duration::from_millis(1);
+const JITTER_MICROSECONDS: u32 = 9_000;
 /// Prepared statements kept; more than the number of different queries one process makes.
 const STATEMENT_CACHE: usize = 64;
 
@@ -19,14 +23,14 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     if let Some(folder) = path.parent() {
         make_private_folder(folder)?;
     }
-    let connection = Connection::open_with_flags(
+    let mut connection = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
     // First, so that the pragmas below wait for a busy database too.
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.busy_handler(Some(patience()))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
@@ -34,6 +38,36 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     schema::bring_up_to_date(&connection)?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
     Ok(connection)
+}
+
+/// Opens a database that exists, only to look whether it has changed.
+pub(super) fn open_to_watch(path: &Path) -> Result<Connection, StoreError> {
+    Ok(Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?)
+}
+
+/// Returns what `SQLite` asks whether to try again, with the number of times it has asked before.
+fn patience() -> impl FnMut(i32) -> bool + Send + 'static {
+    let mut began = Instant::now();
+    move |asked| {
+        if asked == 0 {
+            began = Instant::now();
+        }
+        if began.elapsed() >= BUSY_LIMIT {
+            return false;
+        }
+        std::thread::sleep(SHORTEST_STEP + jitter());
+        true
+    }
+}
+
+/// The clock's last digits differ between processes, which is all that is asked of them.
+fn jitter() -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let digits = now.map_or(0, |since| since.subsec_nanos());
+    Duration::from_micros(u64::from(digits % JITTER_MICROSECONDS))
 }
 
 /// Makes the folder for the user alone; one that exists is left as it is.

@@ -5,13 +5,14 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, ffi};
+use rusqlite::{Transaction, TransactionBehavior, ffi};
 use tokio::sync::oneshot;
 
+use super::database::{Database, Files, Opened, Purpose};
 use super::{Reader, StoreError, Writer};
 
 /// How many changes one commit may hold: other processes wait for its end.
@@ -21,7 +22,26 @@ const TOGETHER: usize = 32;
 type Outcome<T> = Result<Result<T, StoreError>, Box<dyn Any + Send>>;
 
 /// Answers the caller, once it is known whether the change lasts.
-type Settle = Box<dyn FnOnce(Option<ffi::Error>) + Send>;
+type Settle = Box<dyn FnOnce(Option<Lost>) + Send>;
+
+/// Why changes that were made are not committed.
+#[derive(Debug, Clone, Copy)]
+enum Lost {
+    Failed(ffi::Error),
+    Moved,
+}
+
+impl From<Lost> for StoreError {
+    fn from(lost: Lost) -> Self {
+        match lost {
+            Lost::Failed(reason) => {
+                let message = "the change was not committed".to_owned();
+                rusqlite::Error::SqliteFailure(reason, Some(message)).into()
+            }
+            Lost::Moved => Self::Moved,
+        }
+    }
+}
 
 enum Job {
     Read(Question),
@@ -49,11 +69,11 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Starts the thread.
-    pub(super) fn start(connection: Arc<Mutex<Connection>>) -> Result<Self, std::io::Error> {
+    pub(super) fn start(database: Arc<Database>) -> Result<Self, std::io::Error> {
         let (jobs, waiting) = channel();
         thread::Builder::new()
             .name("store".to_owned())
-            .spawn(move || serve(&connection, &waiting))?;
+            .spawn(move || serve(&database, &waiting))?;
         Ok(Self { jobs })
     }
 
@@ -94,7 +114,7 @@ impl Queue {
                 failure,
                 settle: Box::new(move |lost| {
                     let outcome = match (outcome, lost) {
-                        (Ok(Ok(_)), Some(lost)) => Ok(Err(not_committed(lost))),
+                        (Ok(Ok(_)), Some(lost)) => Ok(Err(lost.into())),
                         (outcome, _) => outcome,
                     };
                     // The change stands, whether anybody waits for the answer or not.
@@ -119,77 +139,98 @@ async fn received<T>(answer: oneshot::Receiver<Outcome<T>>) -> Result<T, StoreEr
     }
 }
 
-fn not_committed(reason: ffi::Error) -> StoreError {
-    let message = "the change was not committed".to_owned();
-    rusqlite::Error::SqliteFailure(reason, Some(message)).into()
-}
-
-fn serve(connection: &Mutex<Connection>, waiting: &Receiver<Job>) {
+fn serve(database: &Database, waiting: &Receiver<Job>) {
     let mut next = None;
     while let Some(job) = next.take().or_else(|| waiting.recv().ok()) {
-        let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
         match job {
-            Job::Read(question) => answer(&mut connection, question),
-            Job::Write(change) => next = commit_together(&mut connection, change, waiting),
+            Job::Read(question) => answer(database, question),
+            Job::Write(change) => next = commit_together(database, change, waiting),
         }
     }
 }
 
-fn answer(connection: &mut Connection, question: Question) {
-    match connection.transaction_with_behavior(TransactionBehavior::Deferred) {
-        Ok(snapshot) => question(Ok(&Reader {
-            connection: &snapshot,
-        })),
-        Err(error) => question(Err(error.into())),
+fn answer(database: &Database, question: Question) {
+    let mut question = Some(question);
+    let opened = database.with(Purpose::Read, |opened| {
+        let connection = &opened
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Deferred)?;
+        if let Some(question) = question.take() {
+            question(Ok(&Reader { connection }));
+        }
+        Ok(())
+    });
+    if let (Err(error), Some(question)) = (opened, question) {
+        question(Err(error));
     }
 }
 
 /// Makes a change and those that wait behind it; returns what came up that is none.
-fn commit_together(
-    connection: &mut Connection,
-    first: Change,
-    waiting: &Receiver<Job>,
-) -> Option<Job> {
-    let transaction = match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
-        Ok(transaction) => transaction,
-        Err(error) => {
-            if let Some(refused) = first(Err(error.into())) {
-                (refused.settle)(None);
-            }
-            return None;
-        }
-    };
-    let mut made = Vec::new();
+fn commit_together(database: &Database, first: Change, waiting: &Receiver<Job>) -> Option<Job> {
+    let mut first = Some(first);
     let mut left = None;
+    let committed = database.with(Purpose::Write, |opened| {
+        make_and_commit(opened, &mut first, &mut left, waiting)
+    });
+    if let (Err(error), Some(first)) = (committed, first)
+        && let Some(refused) = first(Err(error))
+    {
+        (refused.settle)(None);
+    }
+    left
+}
+
+/// Answers every change that it takes; what it returns says in which state the connection is.
+fn make_and_commit(
+    opened: &mut Opened,
+    change: &mut Option<Change>,
+    left: &mut Option<Job>,
+    waiting: &Receiver<Job>,
+) -> Result<(), StoreError> {
+    let Opened { connection, files } = opened;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut made = Vec::new();
     let mut lost = None;
-    let mut change = Some(first);
     while let Some(wanted) = change.take() {
         let one = make(&transaction, wanted);
         if transaction.is_autocommit() {
             // SQLite gave up the whole transaction, with all that was made before.
             let reason = one.as_ref().and_then(|one| one.failure);
-            lost = Some(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ABORT)));
+            let reason = reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ABORT));
+            lost = Some(Lost::Failed(reason));
         }
         made.extend(one);
         if lost.is_some() || made.len() == TOGETHER {
             break;
         }
         match waiting.try_recv() {
-            Ok(Job::Write(more)) => change = Some(more),
-            Ok(other) => left = Some(other),
+            Ok(Job::Write(more)) => *change = Some(more),
+            Ok(other) => *left = Some(other),
             Err(_) => {}
         }
     }
-    if lost.is_none()
-        && let Err(error) = transaction.commit()
-    {
-        let reason = error.sqlite_error().copied();
-        lost = Some(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ERROR)));
+    if lost.is_none() {
+        lost = commit(transaction, files).err();
     }
+    let failed = made.iter().find_map(|one| one.failure);
     for one in made {
         (one.settle)(lost);
     }
-    left
+    match lost.or(failed.map(Lost::Failed)) {
+        Some(lost) => Err(lost.into()),
+        None => Ok(()),
+    }
+}
+
+fn commit(transaction: Transaction<'_>, files: &Files) -> Result<(), Lost> {
+    // What is committed into a file without a name is nowhere.
+    if files.have_moved() {
+        return Err(Lost::Moved);
+    }
+    transaction.commit().map_err(|error| {
+        let reason = error.sqlite_error().copied();
+        Lost::Failed(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ERROR)))
+    })
 }
 
 /// Makes one change, and takes it back if it failed.

@@ -1,6 +1,6 @@
 //! Many callers at once: what was acknowledged is there, what was refused is not.
 
-use super::tests::{new_task, open_in};
+use super::tests::{limit_pages, new_task, open_in};
 use super::*;
 
 async fn titles(store: &Store) -> Vec<String> {
@@ -68,15 +68,7 @@ async fn one_that_fails_or_panics_takes_no_other_with_it() {
 async fn a_disk_that_fills_up_takes_back_only_what_was_not_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let store = open_in(folder.path());
-    let pages: i64 = store
-        .lock()
-        .query_row("PRAGMA page_count", [], |row| row.get(0))
-        .unwrap();
-    let limit = pages + 20;
-    store
-        .lock()
-        .pragma_update(None, "max_page_count", limit)
-        .unwrap();
+    limit_pages(&store, 20);
     let acknowledged = at_once(&store, 200, |number| {
         move |w: &Writer<'_>| {
             let mut task = new_task(&format!("task {number:03}"));

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use rusqlite::Row;
 use rusqlite::types::Type;
 
+use super::StoreError;
+
 /// Reads a text column as one of our types.
 pub(super) fn parsed<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
 where
@@ -37,4 +39,19 @@ pub(super) fn json<T: serde::de::DeserializeOwned>(
 fn conversion(column: &str, error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
     let explained = format!("column {column}: {error}");
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, explained.into())
+}
+
+/// Checks that a compare and set of one row found the status that it was decided on.
+pub(super) fn one_moved(
+    rows: usize,
+    id: &str,
+    expected: impl std::fmt::Display,
+) -> Result<(), StoreError> {
+    if rows == 1 {
+        return Ok(());
+    }
+    Err(StoreError::StatusChanged {
+        id: id.to_owned(),
+        expected: expected.to_string(),
+    })
 }

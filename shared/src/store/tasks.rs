@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, named_params, params};
 
-use super::row::{parsed, parsed_option};
+use super::row::{one_moved, parsed, parsed_option};
 use super::{NOW, Reader, StoreError, Writer};
 use crate::model::{InstanceId, Priority, Task, TaskId, TaskStatus};
 
@@ -144,6 +144,14 @@ impl Reader<'_> {
 impl Writer<'_> {
     /// Stores a task. Its dependencies must exist in the same repository, so no cycle can arise.
     pub fn insert_task(&self, new: &NewTask) -> Result<Task, StoreError> {
+        // A planner may be older than the database: one that was deleted or restored while it worked.
+        if let Some(planner) = &new.created_by
+            && !self.instance_exists(planner)?
+        {
+            return Err(StoreError::InstanceNotFound {
+                id: planner.clone(),
+            });
+        }
         let id = self.unused_task_id()?;
         self.connection
             .prepare_cached(&format!(
@@ -190,11 +198,19 @@ impl Writer<'_> {
 
     /// Moves a task on.
     pub fn set_task_status(&self, id: &TaskId, status: TaskStatus) -> Result<(), StoreError> {
-        self.connection.execute(
-            &format!("UPDATE tasks SET status = ?2, updated_at = {NOW} WHERE id = ?1"),
-            params![id.as_str(), status.as_str()],
+        let present: Option<String> = self
+            .connection
+            .prepare_cached("SELECT status FROM tasks WHERE id = ?1")?
+            .query_row([id.as_str()], |row| row.get(0))
+            .optional()?;
+        let present = present.ok_or_else(|| StoreError::TaskNotFound { id: id.clone() })?;
+        let moved = self.connection.execute(
+            &format!(
+                "UPDATE tasks SET status = ?3, updated_at = {NOW} WHERE id = ?1 AND status = ?2"
+            ),
+            params![id.as_str(), present, status.as_str()],
         )?;
-        Ok(())
+        one_moved(moved, id.as_str(), present)
     }
 
     fn unused_task_id(&self) -> Result<TaskId, StoreError> {

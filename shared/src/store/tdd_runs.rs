@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::row::parsed;
+use super::row::{one_moved, parsed};
 use super::{NOW, Reader, StoreError, Writer};
 use crate::model::instance::ProcessMark;
 use crate::model::{InstanceId, TddRole, TddRun, TddStatus, TddStep, WorktreeInfo};
@@ -178,22 +178,27 @@ impl Writer<'_> {
         owner: &ProcessMark,
         max_iterations: u32,
     ) -> Result<bool, StoreError> {
-        let now = self.tdd_run(&seen.task_id)?;
-        if now.owner != seen.owner || now.status != seen.status {
-            return Ok(false);
-        }
-        self.connection.execute(
+        let seen_owner = seen.owner.as_ref();
+        let claimed = self.connection.execute(
             &format!(
                 "UPDATE tdd_runs SET status = 'running', error = NULL, owner_pid = ?2, owner_started = ?3,
-                     max_iterations = ?4, updated_at = {NOW} WHERE id = ?1"
+                     max_iterations = ?4, updated_at = {NOW}
+                 WHERE id = ?1 AND status = ?5 AND owner_pid IS ?6 AND owner_started IS ?7"
             ),
             params![
                 seen.task_id.as_str(),
                 owner.pid,
                 owner.started,
-                max_iterations
+                max_iterations,
+                seen.status.as_str(),
+                seen_owner.map(|owner| owner.pid),
+                seen_owner.map(|owner| &owner.started),
             ],
         )?;
+        if claimed == 0 {
+            // One that is gone altogether is an error of its own.
+            return self.tdd_run(&seen.task_id).map(|_| false);
+        }
         self.connection.execute(
             "UPDATE instances SET max_reviews = ?2 WHERE id = ?1",
             params![seen.task_id.as_str(), max_iterations],
@@ -266,13 +271,21 @@ impl Writer<'_> {
         pr_url: Option<&str>,
         error: Option<&str>,
     ) -> Result<(), StoreError> {
-        self.connection.execute(
+        let present = self.tdd_run(id)?.status;
+        let moved = self.connection.execute(
             &format!(
                 "UPDATE tdd_runs SET status = ?2, pr_url = coalesce(?3, pr_url), error = ?4,
-                     updated_at = {NOW} WHERE id = ?1"
+                     updated_at = {NOW} WHERE id = ?1 AND status = ?5"
             ),
-            params![id.as_str(), status.as_str(), pr_url, error],
+            params![
+                id.as_str(),
+                status.as_str(),
+                pr_url,
+                error,
+                present.as_str()
+            ],
         )?;
+        one_moved(moved, id.as_str(), present)?;
         self.release_tdd_run(id)
     }
 }

@@ -30,7 +30,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Finds the repository, reads the settings and opens the database.
+    /// Finds the repository and reads the settings. The database is opened by the first who asks it.
     pub async fn open(environment: Environment, flags: &[(String, String)]) -> Result<Self, Error> {
         let repository = match Repository::discover(environment.directory()).await {
             Ok(repository) => Some(repository),
@@ -40,7 +40,7 @@ impl Context {
         let root = repository.as_ref().map(Repository::root);
         let config = Config::load(&environment, root, flags)?;
         let state_dir = environment.state_dir()?;
-        let store = Store::open(&environment.database()?)?;
+        let store = Store::at(&environment.database()?);
         let tmux = terminals(&environment, &config.settings, &state_dir)?;
         Ok(Self {
             environment,

@@ -1,5 +1,7 @@
 //! Planning: tasks and what they wait for.
 
+use serde_json::Value;
+
 use super::task_issue::{TaskIssue, open_issue};
 use super::{Context, Run};
 use crate::error::Error;
@@ -8,7 +10,7 @@ use crate::model::task::{
 };
 use crate::model::text::{check_block, check_line};
 use crate::model::{InstanceId, Priority, Task, TaskId};
-use crate::store::NewTask;
+use crate::store::{NewTask, Writer};
 
 /// A task as a planner asks for it.
 #[derive(Debug, Clone)]
@@ -32,30 +34,36 @@ pub struct CreatedTask {
 /// Stores a task, and opens an issue for it if wanted. What it depends on must exist, so no cycle can arise.
 ///
 /// A task whose issue could not be opened is kept. The same task asked for again by the same planner
-/// is that one, and only its issue is opened.
+/// is that one, and only its issue is opened. `reply` is what will be answered.
 pub async fn create_task(
     context: &Context,
     run: &Run,
     planner: &InstanceId,
     request: CreateTask,
+    reply: impl FnOnce(&CreatedTask) -> Value + Send + 'static,
 ) -> Result<CreatedTask, Error> {
     let wants_issue = request
         .create_issue
         .unwrap_or(context.settings().planning.create_issues);
     let new = checked(context, planner, request)?;
     run.step("Storing the task")?;
+    if !wants_issue {
+        let store = move |w: &Writer<'_>| {
+            Ok(CreatedTask {
+                task: w.insert_task(&new)?,
+                issue: TaskIssue::NotWanted,
+            })
+        };
+        return Ok(run.write_last(&context.store, store, reply).await?);
+    }
     let mut task = context
         .store
         .write(move |w| match w.task_without_issue(&new)? {
-            Some(task) if wants_issue => Ok(task),
-            Some(_) | None => w.insert_task(&new),
+            Some(task) => Ok(task),
+            None => w.insert_task(&new),
         })
         .await?;
-    let issue = if wants_issue {
-        open_issue(context, run, planner, &mut task).await
-    } else {
-        TaskIssue::NotWanted
-    };
+    let issue = open_issue(context, run, planner, &mut task).await;
     Ok(CreatedTask { task, issue })
 }
 

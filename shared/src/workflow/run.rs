@@ -1,12 +1,25 @@
 //! One run of a verb: whether it is still wanted, how far it is, what it changed.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, Error};
-use crate::model::StatusChange;
+use crate::model::{InstanceId, StatusChange};
+use crate::store::{NewEvent, Store, StoreError, Writer};
+
+/// What will be recorded of the call that a run is: all but its outcome.
+#[derive(Debug, Clone)]
+pub struct CallRecord {
+    pub event: NewEvent,
+    pub began: Instant,
+    /// Takes secrets out of the reply.
+    pub redact: fn(&Value) -> Value,
+}
 
 type Report = Box<dyn Fn(&str, Option<f64>) + Send + Sync>;
 
@@ -15,6 +28,8 @@ pub struct Run {
     cancel: CancellationToken,
     report: Report,
     changes: Mutex<Vec<StatusChange>>,
+    record: Mutex<Option<CallRecord>>,
+    recorded: AtomicBool,
 }
 
 impl fmt::Debug for Run {
@@ -41,7 +56,58 @@ impl Run {
             cancel,
             report: Box::new(report),
             changes: Mutex::default(),
+            record: Mutex::default(),
+            recorded: AtomicBool::new(false),
         }
+    }
+
+    /// Lets the last change of the run take the record of the call along.
+    pub fn record_as(&self, record: CallRecord) {
+        *self.lock_record() = Some(record);
+    }
+
+    /// Says for which instance the call acts, once that is known.
+    pub fn acts_for(&self, id: &InstanceId) {
+        if let Some(record) = &mut *self.lock_record() {
+            record.event.instance = Some(id.clone());
+        }
+    }
+
+    /// Tells whether the record of the call was committed with its last change.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded.load(Ordering::Relaxed)
+    }
+
+    /// Makes the last change of a call, after which nothing can fail, and commits the call's record with it.
+    pub(super) async fn write_last<T: Send + 'static>(
+        &self,
+        store: &Store,
+        change: impl FnOnce(&Writer<'_>) -> Result<T, StoreError> + Send + 'static,
+        reply: impl FnOnce(&T) -> Value + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let Some(record) = self.lock_record().clone() else {
+            return store.write(change).await;
+        };
+        let status_changes = self.changes();
+        let value = store
+            .write(move |w| {
+                let value = change(w)?;
+                let event = NewEvent {
+                    result: Some((record.redact)(&reply(&value))),
+                    status_changes,
+                    duration_ms: record.began.elapsed().as_secs_f64() * 1000.0,
+                    ..record.event
+                };
+                w.record_call(&event)?;
+                Ok(value)
+            })
+            .await?;
+        self.recorded.store(true, Ordering::Relaxed);
+        Ok(value)
+    }
+
+    fn lock_record(&self) -> std::sync::MutexGuard<'_, Option<CallRecord>> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes a run that nobody watches or cancels.

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tests::{Answer, Client, Era, Server, TestEnv};
@@ -144,6 +145,33 @@ fn a_database_that_may_only_be_read() {
     fs::set_permissions(env.database(), fs::Permissions::from_mode(0o666)).unwrap();
     let answer = act(&mut client);
     assert!(!answer.is_error, "{answer:?}");
+
+    // And again while the server has it open.
+    let set = |state, database| {
+        fs::set_permissions(env.state(), fs::Permissions::from_mode(state)).unwrap();
+        for entry in fs::read_dir(env.state()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                fs::set_permissions(path, fs::Permissions::from_mode(database)).unwrap();
+            }
+        }
+    };
+    // A connection that can write goes on writing; one that is opened now can't.
+    let copy = env.root().join("copy.db");
+    let raw = rusqlite::Connection::open(env.database()).unwrap();
+    raw.execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
+        .unwrap();
+    drop(raw);
+    for leftover in ["codex.db", "codex.db-wal", "codex.db-shm"] {
+        fs::remove_file(env.state().join(leftover)).unwrap();
+    }
+    fs::copy(copy, env.database()).unwrap();
+    set(0o555, 0o444);
+    let answer = act(&mut client);
+    assert_eq!(answer.code(), "DATABASE_READ_ONLY", "{answer:?}");
+    set(0o777, 0o666);
+    let answer = act(&mut client);
+    assert!(!answer.is_error, "{answer:?}");
 }
 
 /// The state folder is a small file system of its own, in a mount namespace that goes with the server.
@@ -223,15 +251,93 @@ fn a_limit_on_file_sizes() {
     refused(&mut client, "DATABASE_UNAVAILABLE");
 }
 
+/// Longer than a server gave another process once; nothing else of it may wait meanwhile.
 #[test]
 fn another_process_that_holds_the_database() {
+    const HELD: Duration = Duration::from_secs(6);
     let env = TestEnv::new();
     drop(env.store());
     let raw = rusqlite::Connection::open(env.database()).unwrap();
+    let mut client = Client::start(&env, Server::Planning, Era::Legacy);
+    assert!(!act(&mut client).is_error);
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let held = Instant::now();
+    let call = client.begin(
+        "tools/call",
+        json!({"name": "create_task", "arguments":
+            {"taskTitle": "Two", "taskDescription": "Why", "priority": "low"}}),
+    );
+    let mut slowest = Duration::ZERO;
+    while held.elapsed() < HELD {
+        let asked = Instant::now();
+        client.request("ping", json!({})).unwrap();
+        slowest = slowest.max(asked.elapsed());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    raw.execute_batch("ROLLBACK").unwrap();
+    let answer = client.answer_to(call).unwrap();
+    assert_ne!(answer["isError"], json!(true), "{answer}");
+    assert_eq!(client.read("codex://tasks").unwrap()["total"], 2);
+    assert!(slowest < Duration::from_secs(2), "a ping took {slowest:?}");
+}
+
+fn stored(env: &TestEnv) -> usize {
+    let page = env.store().read_now(|r| {
+        let repository = env.repository();
+        r.tasks(&repository.to_string_lossy(), false, 0, 1)
+    });
+    usize::try_from(page.unwrap().total).unwrap()
+}
+
+/// What is acknowledged is in the file that has the name.
+#[test]
+fn a_database_that_is_deleted_while_a_server_uses_it() {
+    let env = TestEnv::new();
+    let mut client = Client::start(&env, Server::Planning, Era::Legacy);
+    assert!(!act(&mut client).is_error);
+    fs::remove_file(env.database()).unwrap();
+    let mut acknowledged = 0;
+    for _ in 0..5 {
+        let answer = act(&mut client);
+        if answer.is_error {
+            assert_eq!(answer.code(), "INSTANCE_NOT_FOUND", "{answer:?}");
+        } else {
+            acknowledged += 1;
+        }
+    }
+    assert_eq!(stored(&env), acknowledged);
+    assert_eq!(env.store().check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_backup_that_is_restored_while_a_server_uses_the_database() {
+    let env = TestEnv::new();
+    let mut client = Client::start(&env, Server::Planning, Era::Legacy);
+    assert!(!act(&mut client).is_error);
+    let copy = env.root().join("backup.db");
+    let raw = rusqlite::Connection::open(env.database()).unwrap();
+    raw.execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
+        .unwrap();
+    drop(raw);
+    for _ in 0..3 {
+        assert!(!act(&mut client).is_error);
+    }
+    fs::rename(copy, env.database()).unwrap();
+    let answer = act(&mut client);
+    assert!(!answer.is_error, "{answer:?}");
+    assert_eq!(stored(&env), 2);
+    assert_eq!(client.read("codex://tasks").unwrap()["total"], 2);
+    assert_eq!(env.store().check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn an_address_in_place_of_the_path() {
+    let mut env = TestEnv::new();
+    env.set("CODEX_DB", "postgres://me:hunter2@localhost/codex");
     let mut client = Client::start(&env, Server::Planning, Era::Legacy);
     let answer = act(&mut client);
-    assert_eq!(answer.code(), "DATABASE_BUSY", "{answer:?}");
-    raw.execute_batch("ROLLBACK").unwrap();
-    works(&mut client, &env);
+    assert_eq!(answer.code(), "CONFIG_INVALID", "{answer:?}");
+    assert!(answer.text.contains("CODEX_DB"), "{}", answer.text);
+    assert!(!answer.text.contains("hunter2"), "{}", answer.text);
+    assert!(!env.repository().join("postgres:").exists());
 }

@@ -1,0 +1,199 @@
+//! Other processes' files: who notices a commit, who waits for whom, and what becomes of writes when the
+//! file is deleted, replaced or restored under a program that has it open.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::database::beside;
+use super::tests::{new_task, open_in};
+use super::*;
+
+/// More than a loaded machine takes, less than the slow look that is the safety net.
+const PROMPTLY: Duration = Duration::from_millis(2_500);
+const LONG: Duration = Duration::from_secs(30);
+
+fn titles(store: &Store) -> Vec<String> {
+    let page = store.read_now(|r| r.tasks("/repo", false, 0, 100)).unwrap();
+    page.tasks.into_iter().map(|task| task.title).collect()
+}
+
+fn add(store: &Store, title: &str) -> Result<(), StoreError> {
+    let task = new_task(title);
+    store.write_now(|w| w.insert_task(&task).map(|_| ()))
+}
+
+async fn told(changes: &mut Changes, within: Duration) {
+    tokio::time::timeout(within, changes.next()).await.unwrap();
+}
+
+/// Waits until nothing is told any more: what came before is over.
+async fn quiet(changes: &mut Changes) {
+    while tokio::time::timeout(Duration::from_millis(200), changes.next())
+        .await
+        .is_ok()
+    {}
+}
+
+#[tokio::test]
+async fn commits_of_others_and_of_this_very_store_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let ours = open_in(folder.path());
+    let theirs = open_in(folder.path());
+    let mut changes = ours.changes().unwrap();
+    let mut second = ours.clone().changes().unwrap();
+    for round in 0..5 {
+        for (who, store) in [("theirs", &theirs), ("ours", &ours)] {
+            quiet(&mut changes).await;
+            second.forget();
+            assert!(!second.is_new());
+            add(store, &format!("{who} {round}")).unwrap();
+            told(&mut changes, PROMPTLY).await;
+            told(&mut second, PROMPTLY).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_committed_while_nobody_waited_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    let mut changes = store.changes().unwrap();
+    for round in 0..50 {
+        changes.forget();
+        add(&store, &format!("task {round}")).unwrap();
+        told(&mut changes, LONG).await;
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_takes_the_place_of_another_is_watched_in_its_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    let mut changes = store.changes().unwrap();
+    quiet(&mut changes).await;
+    fs::remove_dir_all(store.path().parent().unwrap()).unwrap();
+    let theirs = open_in(folder.path());
+    told(&mut changes, LONG).await;
+    quiet(&mut changes).await;
+    add(&theirs, "news").unwrap();
+    told(&mut changes, LONG).await;
+}
+
+#[test]
+fn a_writer_waits_longer_than_a_moment_for_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    let other = Connection::open(store.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let began = Instant::now();
+    let waiting = std::thread::spawn(move || add(&store, "patient"));
+    // SQLite's own limit was five seconds here.
+    while began.elapsed() < Duration::from_millis(5_500) {
+        assert!(!waiting.is_finished());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    other.execute_batch("ROLLBACK").unwrap();
+    waiting.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_database_that_was_deleted_takes_no_more_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    add(&store, "old").unwrap();
+    fs::remove_file(store.path()).unwrap();
+    add(&store, "new").unwrap();
+    assert_eq!(titles(&store), ["new"]);
+    assert_eq!(titles(&open_in(folder.path())), ["new"]);
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_write_that_loses_its_file_on_the_way_is_refused_and_the_next_one_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    let path = store.path().to_owned();
+    let refused = store.write_now(|w| {
+        w.insert_task(&new_task("nowhere"))?;
+        fs::remove_file(&path).unwrap();
+        Ok(())
+    });
+    assert!(matches!(refused, Err(StoreError::Moved)), "{refused:?}");
+    add(&store, "somewhere").unwrap();
+    assert_eq!(titles(&open_in(folder.path())), ["somewhere"]);
+}
+
+#[tokio::test]
+async fn the_same_for_changes_that_share_a_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    let path = store.path().to_owned();
+    let refused = store
+        .write(move |w| {
+            w.insert_task(&new_task("nowhere"))?;
+            fs::remove_file(&path).unwrap();
+            Ok(())
+        })
+        .await;
+    assert!(matches!(refused, Err(StoreError::Moved)), "{refused:?}");
+    let stored = store.write(|w| w.insert_task(&new_task("somewhere"))).await;
+    assert_eq!(stored.unwrap().title, "somewhere");
+    assert_eq!(titles(&open_in(folder.path())), ["somewhere"]);
+}
+
+/// Makes a copy of what the database holds now.
+fn back_up(store: &Store) -> PathBuf {
+    let copy = store.path().with_extension("backup");
+    let raw = Connection::open(store.path()).unwrap();
+    raw.execute("VACUUM INTO ?1", [copy.to_string_lossy()])
+        .unwrap();
+    copy
+}
+
+#[test]
+fn a_backup_that_takes_the_place_of_the_database_is_used_by_all_who_had_it_open() {
+    type Restore = fn(&Path, &Path);
+    let ways: [(&str, Restore); 2] = [
+        ("with the old log left behind", |copy, path| {
+            fs::rename(copy, path).unwrap();
+        }),
+        ("without it", |copy, path| {
+            fs::rename(copy, path).unwrap();
+            for suffix in ["-wal", "-shm"] {
+                fs::remove_file(beside(path, suffix)).unwrap();
+            }
+        }),
+    ];
+    for (way, restore) in ways {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = [open_in(folder.path()), open_in(folder.path())];
+        add(&stores[0], "kept").unwrap();
+        let copy = back_up(&stores[0]);
+        add(&stores[0], "not in the backup").unwrap();
+        assert_eq!(titles(&stores[1]).len(), 2, "{way}");
+        restore(&copy, stores[0].path());
+
+        let mut expected = vec!["kept".to_owned()];
+        for (number, store) in stores.iter().enumerate() {
+            let title = format!("after {number}");
+            add(store, &title).unwrap();
+            expected.push(title);
+        }
+        for store in stores.iter().chain([&open_in(folder.path())]) {
+            let mut found = titles(store);
+            found.sort_by_key(|title| expected.iter().position(|known| known == title));
+            assert_eq!(found, expected, "{way}");
+            assert_eq!(store.check().unwrap(), Vec::<String>::new(), "{way}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_opened_before_it_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(&folder.path().join("state/codex.db"));
+    assert!(!store.path().parent().unwrap().exists());
+    assert_eq!(titles(&store), Vec::<String>::new());
+    assert!(store.path().exists());
+}
