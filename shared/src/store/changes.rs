@@ -23,7 +23,7 @@ const SAFETY_NET: Duration = Duration::from_secs(3);
 const POLL: Duration = Duration::from_millis(100);
 /// The log is written before the commit shows, and nothing is heard of the latter. Also the pause after a
 /// change: dozens of servers are woken by each commit of a busy one, and may take some together.
-const REST: Duration = Duration::from_millis(40);
+const REST: Duration = Duration::from_millis(100);
 /// The first of the looks that wait for a commit to show; each next one comes after twice the time.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 
