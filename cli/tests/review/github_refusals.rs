@@ -40,10 +40,12 @@ fn each_refusal_has_its_own_code() {
     place.git(&[
         "remote",
         "set-url",
+        "--push",
         "origin",
         "http://127.0.0.1:1/octo/hello.git",
     ]);
     refused(&place, &coder, "REMOTE_UNREACHABLE");
+    place.git(&["config", "--unset", "remote.origin.pushurl"]);
     place.git(&["remote", "set-url", "origin", &remote]);
 
     // Somebody else's commits are on the branch.
@@ -171,13 +173,51 @@ fn encoded(text: &str) -> String {
     encoded
 }
 
+/// The repository chooses its remote, and may ask for GitHub in its settings.
 #[test]
-fn a_remote_that_is_not_https_gets_no_token() {
+fn a_host_that_the_repository_chooses_gets_no_token() {
     let mut place = Place::new("idle", "idle");
     let hub = Hub::new(&mut place);
+    place.set("CODEX_FORGE", "github");
     let coder = committed(&place);
-    // Not loopback's usual address: nothing secret may go there in the open.
-    let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+    // The API's own name with another port, and another name.
+    for name in ["127.0.0.1:0", "127.0.0.2:0"] {
+        let (address, hear) = recorder(name);
+        let url = format!("http://{address}/octo/hello.git");
+        place.git(&["remote", "set-url", "origin", &url]);
+        refused(&place, &coder, "FORGE_UNAVAILABLE");
+        assert_eq!(
+            place.refused(&["code", "--issue", "1"]),
+            "FORGE_UNAVAILABLE"
+        );
+        place.codex(&["sync"]);
+        place.codex(&["doctor"]);
+        let asked: Vec<String> = hear.try_iter().collect();
+        assert_eq!(asked, Vec::<String>::new());
+
+        // The fetch address is GitHub's, the push address is not.
+        place.git(&["remote", "set-url", "origin", &hub.server.git_url()]);
+        place.git(&["remote", "set-url", "--push", "origin", &url]);
+        refused(&place, &coder, "PUSH_UNAUTHORIZED");
+        place.git(&["config", "--unset", "remote.origin.pushurl"]);
+        let asked: Vec<String> = hear.try_iter().collect();
+        assert!(
+            asked.iter().any(|request| request.contains("info/refs")),
+            "{asked:?}"
+        );
+        for request in &asked {
+            assert!(
+                !request.to_lowercase().contains("authorization"),
+                "{request}"
+            );
+        }
+    }
+    assert!(hub.server.state().pulls.is_empty());
+}
+
+/// Serves 401 and says what it was asked.
+fn recorder(address: &str) -> (std::net::SocketAddr, std::sync::mpsc::Receiver<String>) {
+    let listener = std::net::TcpListener::bind(address).unwrap();
     let address = listener.local_addr().unwrap();
     let (say, hear) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -195,19 +235,5 @@ fn a_remote_that_is_not_https_gets_no_token() {
             let _ = stream.write_all(answer.as_bytes());
         }
     });
-    let url = format!("http://{address}/octo/hello.git");
-    place.git(&["remote", "set-url", "origin", &url]);
-    refused(&place, &coder, "PUSH_UNAUTHORIZED");
-    let asked: Vec<String> = hear.try_iter().collect();
-    assert!(
-        asked.iter().any(|request| request.contains("info/refs")),
-        "{asked:?}"
-    );
-    for request in &asked {
-        assert!(
-            !request.to_lowercase().contains("authorization"),
-            "{request}"
-        );
-    }
-    assert!(hub.server.state().pulls.is_empty());
+    (address, hear)
 }

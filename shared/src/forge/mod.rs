@@ -6,4 +6,4 @@ mod remote;
 
 pub use error::ForgeError;
 pub use github::{CreatedIssue, Fetched, Github, Issue, Listed, NewIssue, OpenIssue, Patience};
-pub use remote::{GithubRemote, parse_remote};
+pub use remote::{GithubRemote, is_host_of_token, parse_remote};

@@ -42,10 +42,79 @@ impl GithubRemote {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         let host = authority.rsplit('@').next().unwrap_or(authority);
         let name = host.split(':').next().unwrap_or(host);
-        let private = scheme == "http" && ["127.0.0.1", "localhost"].contains(&name);
+        let private = scheme == "http" && is_loopback(name);
         let usable = !name.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic());
         (usable && (scheme == "https" || private)).then(|| format!("{scheme}://{host}/"))
     }
+}
+
+/// Tells whether the token is meant for the host of a remote.
+///
+/// It is for github.com, or for exactly the host (and, over http, the port) of the API address that the
+/// person has set. A repository chooses its remote, so nothing else about it counts. CI services set the
+/// address of github.com's own API.
+pub fn is_host_of_token(url: &str, api_url: Option<&str>) -> bool {
+    let Some(remote) = Site::of(url) else {
+        return false;
+    };
+    let is_github = remote.host == "github.com";
+    match api_url.map(Site::of) {
+        None => is_github && matches!(remote.port, None | Some(443)),
+        Some(None) => false,
+        Some(Some(api)) => {
+            let web = match api.host.strip_prefix("api.") {
+                Some(host) if host == "github.com" || host.ends_with(".ghe.com") => host,
+                _ => &api.host,
+            };
+            let same_port = remote.port.is_none() || remote.port == api.port;
+            // A stand-in for the API on this machine still is GitHub's.
+            let stand_in = is_github && is_loopback(&api.host);
+            stand_in || (remote.host == web && same_port)
+        }
+    }
+}
+
+/// Where an address leads.
+struct Site {
+    host: String,
+    /// Of http and https; a port for ssh says nothing about the API's.
+    port: Option<u16>,
+}
+
+impl Site {
+    fn of(url: &str) -> Option<Self> {
+        let (usual, rest) = match url.split_once("://") {
+            Some(("https", rest)) => (Some(443), rest),
+            Some(("http", rest)) => (Some(80), rest),
+            Some(("ssh" | "git" | "git+ssh", rest)) => (None, rest),
+            Some(_) => return None,
+            None => (None, url.split_once(':')?.0),
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        let host = authority.rsplit('@').next().unwrap_or(authority);
+        let (host, port) = match host.split_once(':') {
+            Some((host, port)) => (host, Some(port.parse::<u16>().ok()?)),
+            None => (host, None),
+        };
+        let host = match host.to_ascii_lowercase().as_str() {
+            "" => return None,
+            "ssh.github.com" => "github.com".to_owned(),
+            host => host.to_owned(),
+        };
+        Some(Self {
+            host,
+            port: usual.map(|usual| port.unwrap_or(usual)),
+        })
+    }
+}
+
+/// Tells whether what is sent to an address crosses a network unencrypted.
+pub(super) fn is_in_the_open(url: &str) -> bool {
+    url.starts_with("http://") && !Site::of(url).is_some_and(|site| is_loopback(&site.host))
+}
+
+fn is_loopback(host: &str) -> bool {
+    ["127.0.0.1", "localhost"].contains(&host)
 }
 
 /// Takes a remote's address apart: https, ssh and scp-like forms.
@@ -176,6 +245,53 @@ mod tests {
             header.expose(),
             "Authorization: Basic eC1hY2Nlc3MtdG9rZW46YWJj"
         );
+    }
+
+    #[test]
+    fn the_token_is_for_github_or_the_host_of_the_api() {
+        let enterprise = Some("https://git.corp.example/api/v3");
+        let other_port = Some("https://git.corp.example:8443/api/v3");
+        let ci = Some("https://api.github.com");
+        let stand_in = Some("http://127.0.0.1:4000");
+        for (url, api, expected) in [
+            ("https://github.com/o/r", None, true),
+            ("git@github.com:o/r", None, true),
+            ("ssh://git@ssh.github.com:443/o/r", None, true),
+            ("https://github.com/o/r", ci, true),
+            ("git@github.com:o/r", ci, true),
+            ("https://github.com/o/r", stand_in, true),
+            ("http://127.0.0.1:4000/o/r", stand_in, true),
+            ("https://git.corp.example/o/r", enterprise, true),
+            ("git@git.corp.example:o/r", enterprise, true),
+            ("ssh://git@git.corp.example:2222/o/r", enterprise, true),
+            ("https://git.corp.example:8443/o/r", other_port, true),
+            ("git@git.corp.example:o/r", other_port, true),
+            ("https://a.ghe.com/o/r", Some("https://api.a.ghe.com"), true),
+            ("https://evil.example/o/r", None, false),
+            ("https://evil.example/o/r", ci, false),
+            ("https://evil.example/o/r", enterprise, false),
+            ("git@evil.example:o/r", ci, false),
+            ("https://api.github.com/o/r", ci, false),
+            ("https://github.com:8443/o/r", None, false),
+            ("https://github.com.evil.example/o/r", ci, false),
+            ("https://github.com@evil.example/o/r", ci, false),
+            (
+                "https://evil.ghe.com/o/r",
+                Some("https://api.a.ghe.com"),
+                false,
+            ),
+            // A token of GitHub Enterprise is none of github.com's business.
+            ("https://github.com/o/r", enterprise, false),
+            ("https://git.corp.example:9000/o/r", enterprise, false),
+            ("http://127.0.0.1:4001/o/r", stand_in, false),
+            ("https://github.com/o/r", Some("nonsense"), false),
+        ] {
+            assert_eq!(is_host_of_token(url, api), expected, "{url} {api:?}");
+        }
+        assert!(is_in_the_open("http://git.corp.example/api/v3"));
+        assert!(is_in_the_open("http://127.0.0.1.evil.example/"));
+        assert!(!is_in_the_open("http://127.0.0.1:4000"));
+        assert!(!is_in_the_open("https://git.corp.example/api/v3"));
     }
 
     #[test]

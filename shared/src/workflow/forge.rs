@@ -3,7 +3,7 @@
 use super::{Context, Issue};
 use crate::config::{Environment, ForgeKind, ForgeSettings};
 use crate::error::{Code, Error};
-use crate::forge::{Github, GithubRemote, parse_remote};
+use crate::forge::{Github, GithubRemote, is_host_of_token, parse_remote};
 use crate::git::Repository;
 use crate::model::Secret;
 use crate::process::{self, Limits};
@@ -51,7 +51,7 @@ pub async fn forge(
     let local = |why: String, lacks_token: bool| {
         if wanted {
             Err(Error::new(Code::ForgeUnavailable, format!("forge.kind is github, but {why}"))
-                .hint("Set forge.remote to a GitHub remote and GITHUB_TOKEN to a token, or forge.kind to local."))
+                .hint("Set forge.remote to a GitHub remote and GITHUB_TOKEN to a token (for GitHub Enterprise also GITHUB_API_URL, such as https://HOST/api/v3), or forge.kind to local."))
         } else {
             Ok(Forge::Local { why, lacks_token })
         }
@@ -64,10 +64,14 @@ pub async fn forge(
         let why = format!("the remote `{}` is not on GitHub", settings.remote);
         return local(why, false);
     };
-    // Other hosts have the same form of address; only a known API makes one GitHub Enterprise.
-    let known = remote.host == "github.com" || environment.get("GITHUB_API_URL").is_some();
-    if !known && !wanted {
-        return local(format!("{} is not github.com", remote.host), false);
+    // Other hosts have the same form of address, and the token must not go to them: the repository
+    // chooses its remote, and its settings may say `forge.kind = "github"`.
+    if !is_host_of_token(&url, environment.get("GITHUB_API_URL")) {
+        let why = format!(
+            "{} is neither github.com nor the host of GITHUB_API_URL",
+            remote.host
+        );
+        return local(why, false);
     }
     match token(environment, &remote.host).await {
         Some(token) => Ok(Forge::Github { remote, token }),

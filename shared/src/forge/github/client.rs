@@ -8,6 +8,7 @@ use octocrab::service::middleware::retry::RetryConfig;
 
 use super::refusal::shown;
 use super::request::innermost;
+use crate::forge::remote::is_in_the_open;
 use crate::forge::{ForgeError, GithubRemote};
 use crate::model::Secret;
 
@@ -78,7 +79,7 @@ impl Github {
             .iter()
             .find_map(|scheme| api_url.strip_prefix(scheme))
             .ok_or_else(invalid)?;
-        if rest.is_empty() || rest.contains(['@', '?', '#']) {
+        if rest.is_empty() || rest.contains(['@', '?', '#']) || is_in_the_open(&api_url) {
             return Err(invalid());
         }
         let exposed = token.expose();
