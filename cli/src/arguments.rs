@@ -29,6 +29,7 @@ use crate::commands::stop::StopArgs;
 use crate::commands::sync::SyncArgs;
 use crate::commands::tasks::TasksArgs;
 use crate::commands::tdd::TddArgs;
+use crate::commands::trust::TrustArgs;
 use crate::demo::{DemoAgentArgs, DemoArgs};
 
 const EXAMPLES: &str = "\
@@ -81,6 +82,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     Init(InitArgs),
     Config(ConfigArgs),
+    Trust(TrustArgs),
     Demo(DemoArgs),
     Completions(CompletionsArgs),
     #[command(hide = true)]

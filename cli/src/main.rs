@@ -73,7 +73,8 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::Stop(_)
         | Command::Sync(_)
         | Command::Tasks(_)
-        | Command::Tdd(_) => {}
+        | Command::Tdd(_)
+        | Command::Trust(_) => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -108,6 +109,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Sync(_) => commands::sync::sync(output).await,
         Command::Tasks(args) => commands::tasks::tasks(&args, output).await,
         Command::Tdd(args) => commands::tdd::tdd(args, output).await,
+        Command::Trust(args) => commands::trust::trust(&args, output).await,
         Command::Completions(_)
         | Command::DemoAgent(_)
         | Command::ExecAgent(_)

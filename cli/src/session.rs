@@ -19,13 +19,23 @@ pub(crate) async fn open(output: Output) -> Result<Context, Error> {
 /// The same in other surroundings than those of the process.
 pub(crate) async fn open_in(environment: Environment, output: Output) -> Result<Context, Error> {
     let context = Context::open(environment, &[]).await?;
+    tell_ignored(&context, output);
     reconcile(&context, output).await;
     Ok(context)
 }
 
 /// Opens the surroundings only: for those that look with `workflow::look_around`.
-pub(crate) async fn open_as_it_is() -> Result<Context, Error> {
-    Context::open(Environment::of_process(), &[]).await
+pub(crate) async fn open_as_it_is(output: Output) -> Result<Context, Error> {
+    let context = Context::open(Environment::of_process(), &[]).await?;
+    tell_ignored(&context, output);
+    Ok(context)
+}
+
+/// Tells what of the repository's own settings is ignored.
+fn tell_ignored(context: &Context, output: Output) {
+    if let Some(notice) = context.config.ignored.notice() {
+        output.note("warning", WARNING, &notice);
+    }
 }
 
 /// Brings the database in line.

@@ -50,6 +50,7 @@ test("a dialog of Claude Code is seen and answered in the browser", { skip: CLAU
       CODEX_AGENT_COMMAND: "", CODEX_CLAUDE: CLAUDE, ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.address().port}`,
       ANTHROPIC_AUTH_TOKEN: "dummy-token", DISABLE_TELEMETRY: "1", DISABLE_ERROR_REPORTING: "1", DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     });
+    world.codex("trust", "--yes");
     await world.dashboard();
     const page = await world.page(chromium);
     const id = await world.coder("Fetch it");

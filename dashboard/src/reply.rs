@@ -56,9 +56,11 @@ pub(crate) fn status(code: Code) -> StatusCode {
         C::InvalidArguments | C::ForgeInvalid => StatusCode::BAD_REQUEST,
         C::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         C::TokenRequired => StatusCode::UNAUTHORIZED,
-        C::Forbidden | C::ReadOnly | C::ForgeForbidden | C::ForgeUnauthorized => {
-            StatusCode::FORBIDDEN
-        }
+        C::Forbidden
+        | C::ReadOnly
+        | C::RepositoryUntrusted
+        | C::ForgeForbidden
+        | C::ForgeUnauthorized => StatusCode::FORBIDDEN,
         C::NotFound
         | C::AnalysisNotFound
         | C::BaseNotFound

@@ -73,7 +73,7 @@ fn main() -> Outcome<()> {
 
 /// Does what `claude-codex exec-agent FILE` does.
 fn execute_agent(file: &Path) -> Outcome<()> {
-    let launch: Launch = serde_json::from_slice(&fs::read(file)?)?;
+    let launch = Launch::take(file)?;
     let error = Command::new(&launch.argv[0])
         .args(&launch.argv[1..])
         .env_clear()

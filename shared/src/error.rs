@@ -86,6 +86,7 @@ closed_enum!(
         ReviewLimitReached = "REVIEW_LIMIT_REACHED",
         ReviewOutdated = "REVIEW_OUTDATED",
         ReviewRequired = "REVIEW_REQUIRED",
+        RepositoryUntrusted = "REPOSITORY_UNTRUSTED",
         RepositoryEmpty = "REPOSITORY_EMPTY",
         RepositoryNotFound = "REPOSITORY_NOT_FOUND",
         ServerMissing = "SERVER_MISSING",

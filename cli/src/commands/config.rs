@@ -5,7 +5,7 @@ use shared::config::{Config, Environment};
 use shared::git::{GitError, Repository};
 
 use crate::failure::Failure;
-use crate::output::{DIM, NAME, Output, width};
+use crate::output::{DIM, NAME, Output, WARNING, width};
 use crate::table::{Cell, Table};
 
 const EXAMPLES: &str = "\
@@ -38,12 +38,22 @@ pub(crate) async fn config(output: Output) -> Result<(), Failure> {
         table.row(vec![
             Cell::styled(&value.key, NAME),
             Cell::new(value.value.to_string()),
-            if value.origin == "default" {
-                Cell::styled(&value.origin, DIM)
-            } else {
-                Cell::new(&value.origin)
+            match &value.ignored {
+                Some(ignored) => Cell::styled(
+                    format!(
+                        "{}; {ignored} in the repository is ignored until trusted",
+                        value.origin
+                    ),
+                    WARNING,
+                ),
+                None if value.origin == "default" => Cell::styled(&value.origin, DIM),
+                None => Cell::new(&value.origin),
             },
         ]);
     }
-    output.print(&table.render(width()))
+    output.print(&table.render(width()))?;
+    if let Some(notice) = config.ignored.notice() {
+        output.note("warning", WARNING, &notice);
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! `claude-codex doctor`
 
 mod checks;
+mod private;
 
 use clap::Args;
 use serde::Serialize;

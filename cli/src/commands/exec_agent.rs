@@ -21,7 +21,7 @@ pub(crate) struct ExecAgentArgs {
 }
 
 pub(crate) fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
-    let launch = Launch::read(&args.file).map_err(Error::from)?;
+    let launch = Launch::take(&args.file).map_err(Error::from)?;
     let Some((program, arguments)) = launch.argv.split_first() else {
         return Err(failed(&args.file, "names no program").into());
     };

@@ -35,6 +35,7 @@ pub(crate) struct HostAgentArgs {
 }
 
 pub(crate) async fn host_agent(args: &HostAgentArgs, output: Output) -> Result<(), Failure> {
+    let of_person = agent::take_environment(&args.folder).map_err(Error::from)?;
     let stop = CancellationToken::new();
     tokio::spawn(cancel_when_the_terminal_goes(stop.clone()));
     // Ctrl-C in the terminal reaches the agent, whose turn then ends; its host stays.
@@ -42,7 +43,7 @@ pub(crate) async fn host_agent(args: &HostAgentArgs, output: Output) -> Result<(
     while !stop.is_cancelled() && args.folder.is_dir() {
         match agent::next_turn(&args.folder).map_err(Error::from)? {
             Some((number, turn)) => {
-                if take(number, &turn, &stop, output).await? == Taken::ByAnother {
+                if take(number, &turn, &of_person, &stop, output).await? == Taken::ByAnother {
                     pause(&stop).await;
                 }
             }
@@ -82,6 +83,7 @@ async fn cancel_when_the_terminal_goes(stop: CancellationToken) {
 async fn take(
     number: u32,
     turn: &Turn,
+    of_person: &agent::Environment,
     stop: &CancellationToken,
     output: Output,
 ) -> Result<Taken, Failure> {
@@ -139,7 +141,7 @@ async fn take(
             }
         }
     };
-    let status = run(turn, hear, stop).await;
+    let status = run(turn, of_person, hear, stop).await;
     if stop.is_cancelled() {
         return Ok(Taken::ByUs);
     }
@@ -162,6 +164,7 @@ async fn take(
 
 async fn run(
     turn: &Turn,
+    of_person: &agent::Environment,
     hear: impl FnMut(Source, &[u8]),
     stop: &CancellationToken,
 ) -> Result<ExitStatus, ProcessError> {
@@ -183,6 +186,7 @@ async fn run(
     let mut command = process::command(program, arguments);
     command
         .env_clear()
+        .envs(of_person)
         .envs(&launch.environment)
         .envs(pane)
         .current_dir(&launch.directory);

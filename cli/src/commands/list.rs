@@ -60,7 +60,7 @@ pub(crate) async fn list(args: &ListArgs, output: Output) -> Result<(), Failure>
         let context = session::open(output).await?;
         return super::watch::watch(&context, args.all, output).await;
     }
-    let context = session::open_as_it_is().await?;
+    let context = session::open_as_it_is(output).await?;
     let look = workflow::look_around(&context, args.all).await?;
     session::tell(look.reconciled, output);
     let rows = look.rows;

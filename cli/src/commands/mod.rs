@@ -31,4 +31,5 @@ pub(crate) mod tasks;
 pub(crate) mod tdd;
 mod tdd_hook;
 mod tdd_settings;
+pub(crate) mod trust;
 mod watch;

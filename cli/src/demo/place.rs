@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use shared::config::Environment;
+use shared::config::{Environment, RepositoryFiles, Trust};
 use shared::error::{Code, Error};
 use tempfile::TempDir;
 
@@ -55,6 +55,9 @@ impl Place {
             environment,
         };
         place.make_repository(&repository)?;
+        // The repository is the demo's own; agents of Claude Code start only where somebody trusts it.
+        let files = RepositoryFiles::read(&repository)?;
+        Trust::load(&place.environment)?.give(&repository, &files)?;
         Ok(place)
     }
 

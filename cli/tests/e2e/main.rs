@@ -10,3 +10,5 @@ mod support;
 mod surface;
 #[cfg(test)]
 mod terminal;
+#[cfg(test)]
+mod trust;

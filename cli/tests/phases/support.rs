@@ -82,6 +82,11 @@ impl Place {
         let path = self.repo().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+        if name.starts_with(".claude-codex/") {
+            // What is here is the person's own.
+            let trusted = self.codex(&["trust", "--yes"]);
+            assert!(trusted.status.success(), "{trusted:?}");
+        }
     }
 
     pub(crate) fn read(&self, name: &str) -> String {

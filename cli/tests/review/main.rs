@@ -33,4 +33,6 @@ mod refusals;
 #[cfg(test)]
 mod rounds;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod support;

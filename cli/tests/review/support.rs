@@ -244,6 +244,31 @@ impl Place {
         error["code"].as_str().unwrap().to_owned()
     }
 
+    /// Asserts that secrets are nowhere that an agent, or another user, could read them unasked.
+    pub(crate) fn assert_nowhere(&self, secrets: &[&str]) {
+        let found = |place: &str, bytes: &[u8]| {
+            for secret in secrets {
+                let mut parts = bytes.windows(secret.len());
+                let there = parts.any(|part| part == secret.as_bytes());
+                assert!(!there, "{secret} is in {place}");
+            }
+        };
+        for folder in ["state", "repo", ".codex-worktrees"] {
+            look_into(&self.path(folder), &found);
+        }
+        found("tmux", &self.tmux(&["show-environment", "-g"]).stdout);
+        let sessions = self.tmux(&["list-sessions", "-F", "#{session_name}"]);
+        for session in String::from_utf8_lossy(&sessions.stdout).lines() {
+            let target = format!("={session}");
+            let shown = self.tmux(&["show-environment", "-t", &target]);
+            found(session, &shown.stdout);
+        }
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            found("an argument", &line);
+        }
+    }
+
     /// Makes git wait in, or refuse, the change of a reference: `body` is what the hook does.
     pub(crate) fn reference_hook(&self, body: &str) {
         let path = self.path("repo/.git/hooks/reference-transaction");
@@ -390,4 +415,16 @@ pub(crate) fn kill(pid: u64) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     // Gone already is what is wanted.
     let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+}
+
+fn look_into(path: &Path, found: &impl Fn(&str, &[u8])) {
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
+            look_into(&path, found);
+        } else if kind.is_file() {
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            found(&path.display().to_string(), &bytes);
+        }
+    }
 }

@@ -36,6 +36,7 @@ fn lab(rules: Vec<Rule>) -> Option<(Lab, Model)> {
     std::fs::write(lab.place.path("repo/Makefile"), makefile).unwrap();
     lab.place.git(&["add", "."]);
     lab.place.git(&["commit", "-q", "-m", "a way to test"]);
+    text(&lab.place.codex(&["trust", "--yes"]));
     Some((lab, model))
 }
 

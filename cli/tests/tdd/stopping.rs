@@ -96,6 +96,20 @@ fn a_note_from_a_person_is_in_the_next_prompt() {
 }
 
 #[test]
+fn tokens_of_the_person_are_in_no_file_of_a_run() {
+    let mut lab = Lab::new("wait-work,work", "changes,approve");
+    let secret = "sk-ant-verysecret-0123456789";
+    lab.place.set("ANTHROPIC_API_KEY", secret);
+    let (child, _) = lab.begin(&[]);
+    lab.waits("coder");
+    lab.place.assert_nowhere(&[secret]);
+    lab.go();
+    let result = result(&child.wait_with_output().unwrap());
+    assert_eq!(result["success"], true, "{result}");
+    lab.place.assert_nowhere(&[secret]);
+}
+
+#[test]
 fn prompts_are_overridden_in_the_repository() {
     let lab = Lab::new("work", "approve");
     let folder = lab.place.path("repo/.claude-codex/prompts");
@@ -106,6 +120,7 @@ fn prompts_are_overridden_in_the_repository() {
     )
     .unwrap();
     std::fs::write(folder.join("tdd-reviewer.md"), "ALSO MINE, {{base}}").unwrap();
+    text(&lab.place.codex(&["trust", "--yes"]));
     let result = lab.tdd(&[]);
     let id = crate::lab::id_of(&result);
     assert_eq!(result["success"], true);

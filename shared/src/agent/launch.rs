@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::claude::{self, Paths, absolute, utf8};
 use super::environment::{Environment, clean};
 use super::error::AgentError;
+use super::handover::take_environment;
 use super::hooks::HookName;
 use super::permissions::{Choice, rules};
 use super::project_commands::recognise_commands;
@@ -46,7 +47,6 @@ pub struct LaunchSpec<'a> {
     pub server_environment: &'a Environment,
     /// The program that answers hooks (`<program> hook <Event>`).
     pub hook_program: &'a Path,
-    pub user_environment: &'a Environment,
     /// More variables for the agent, such as `CODEX_STATE_DIR`.
     pub own_environment: &'a Environment,
 }
@@ -93,7 +93,8 @@ pub enum Session {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     pub argv: Vec<String>,
-    /// All of it: the launcher adds nothing but [`super::FROM_THE_PANE`].
+    /// Variables of ours, which win. The person's own are handed over apart ([`super::Handover`]): they
+    /// have secrets among them, and the agent may read this file.
     pub environment: Environment,
     pub directory: PathBuf,
 }
@@ -180,7 +181,7 @@ pub fn prepare(spec: &LaunchSpec<'_>) -> Result<Prepared, AgentError> {
     };
     let launch = Launch {
         argv,
-        environment: clean(spec.user_environment, &own),
+        environment: clean(&Environment::new(), &own),
         directory: spec.worktree.to_owned(),
     };
     write_json(&launch_path, &launch)?;
@@ -200,6 +201,15 @@ pub fn prepare(spec: &LaunchSpec<'_>) -> Result<Prepared, AgentError> {
 }
 
 impl Launch {
+    /// Reads a launch file, and takes the environment that goes with it, which can be taken once.
+    pub fn take(path: &Path) -> Result<Self, AgentError> {
+        let mut launch = Self::read(path)?;
+        let mut environment = take_environment(path.parent().unwrap_or(path))?;
+        environment.append(&mut launch.environment);
+        launch.environment = environment;
+        Ok(launch)
+    }
+
     /// Reads a launch file back.
     pub fn read(path: &Path) -> Result<Self, AgentError> {
         let bytes = std::fs::read(path).map_err(|source| AgentError::Read {
@@ -269,7 +279,6 @@ mod tests {
         root: tempfile::TempDir,
         directory: PathBuf,
         worktree: PathBuf,
-        user: Environment,
         own: Environment,
         choice: Choice,
     }
@@ -292,11 +301,6 @@ mod tests {
                 root,
                 directory,
                 worktree,
-                user: pairs(&[
-                    ("PATH", "/bin"),
-                    ("CLAUDECODE", "1"),
-                    ("ANTHROPIC_API_KEY", "sk-secret"),
-                ]),
                 own: pairs(&[("CODEX_STATE_DIR", "/s")]),
                 choice: Choice::default(),
             }
@@ -316,7 +320,6 @@ mod tests {
                 server: Path::new("/opt/mcp-coding"),
                 server_environment: &self.own,
                 hook_program: Path::new("/opt/claude codex"),
-                user_environment: &self.user,
                 own_environment: &self.own,
             }
         }
@@ -369,7 +372,8 @@ mod tests {
         assert!(!launch.environment.contains_key("CLAUDECODE"));
         assert_eq!(launch.environment["CODEX_ROLE"], "coding");
         assert_eq!(launch.environment["CODEX_STATE_DIR"], "/s");
-        assert_eq!(launch.environment["ANTHROPIC_API_KEY"], "sk-secret");
+        // The person's own variables are in no file.
+        assert!(!launch.environment.contains_key("PATH"));
 
         let server = &json(&prepared.files.mcp_config)["mcpServers"]["codex-coding"];
         assert_eq!(

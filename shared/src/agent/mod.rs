@@ -8,6 +8,7 @@ mod claude;
 mod detect;
 mod environment;
 mod error;
+mod handover;
 mod hooks;
 mod known_version;
 mod launch;
@@ -27,6 +28,7 @@ pub use claude::MAX_PROMPT_ARGUMENT;
 pub use detect::{MINIMUM_VERSION, Version, find_claude, version};
 pub use environment::{Environment, FROM_THE_PANE, LAUNCH_ID, clean};
 pub use error::AgentError;
+pub use handover::{Handover, take_environment};
 pub use hooks::{Answer, EndReason, Event, HookName, Payload, Source, ToolCall};
 pub use known_version::check_version;
 pub use launch::{
@@ -44,7 +46,7 @@ pub use state::{
 pub use stream::{LastMessage, StreamEvent, parse as parse_stream};
 pub use transcript::{Found, path as transcript_path};
 pub use transcript_reader::TranscriptReader;
-pub use trust::{Change, config_file, forget, trust};
+pub use trust::{Change, config_file, forget, is_trusted, trust};
 pub use turn::{
     Turn, TurnEnd, ask_for_turn, end_turn, is_asked_for, last_turn, next_turn, prepare_turns,
     stream_file, turn_end,

@@ -65,6 +65,17 @@ pub async fn trust(
     .await
 }
 
+/// Tells whether the person has answered Claude Code's trust question for a repository.
+///
+/// Only its own top level counts: 2.1.325 asks again at a repository's border, and trust in the folder
+/// that clones lie in is no trust in each of them.
+pub fn is_trusted(file: &Path, repository: &Path) -> bool {
+    let text = std::fs::read(file).unwrap_or_default();
+    let config: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let name = repository.to_string_lossy();
+    config["projects"][name.as_ref()][ACCEPTED] == true
+}
+
 /// Removes the worktree's entry again if it holds nothing but the answer.
 pub async fn forget(file: &Path, worktree: &Path) -> Result<Change, AgentError> {
     let key = key(worktree)?;

@@ -1,7 +1,7 @@
 //! Turns of a headless agent: files by which one process asks for a turn and another reports it.
 //!
-//! A turn is asked for with `turn-N.json` in the agent's own folder, which is private: it has the
-//! agent's environment in it. What the agent prints goes to `turn-N.jsonl`, and how the turn ended to
+//! A turn is asked for with `turn-N.json` in the agent's own folder, which is private; the person's
+//! environment is not in it, its host has that from its launch. What the agent prints goes to `turn-N.jsonl`, and how the turn ended to
 //! `turn-N.end`, both in the folder of its records, which stay when the agent is put away.
 
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::IntoDeserializer;
 use toml::{Table, Value as Toml};
 
-use super::{ConfigError, Settings, foreign};
+use super::{ConfigError, Environment, Reason, Settings, classes, foreign};
 
 /// Variables that are not settings: read by [`super::Environment`], or set for agents.
 const OTHER_VARIABLES: &[&str] = &[
@@ -56,6 +56,19 @@ pub struct Value {
     pub key: String,
     pub value: serde_json::Value,
     pub origin: String,
+    /// What the repository's own file says, if that is ignored until it is trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<serde_json::Value>,
+}
+
+/// A key of a repository's file that is ignored until the person trusts the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IgnoredKey {
+    pub key: String,
+    pub value: serde_json::Value,
+    /// What is in force below the repository's file.
+    pub instead: serde_json::Value,
+    pub reason: Reason,
 }
 
 /// The layers added so far, flattened to dotted keys.
@@ -77,6 +90,15 @@ impl Layered {
         Self { values }
     }
 
+    /// The defaults and the person's own file: what is below a repository's.
+    pub fn of_person(environment: &Environment) -> Result<Self, ConfigError> {
+        let mut layered = Self::defaults();
+        if let Some(path) = environment.user_config_file() {
+            layered.add_file(&path)?;
+        }
+        Ok(layered)
+    }
+
     /// Adds a file; one that does not exist adds nothing.
     pub fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let text = match std::fs::read_to_string(path) {
@@ -94,16 +116,37 @@ impl Layered {
             }
         };
         let origin = Origin::File(path.to_owned());
-        let table = text
-            .parse::<Table>()
-            .map_err(|source| ConfigError::Syntax {
-                origin: origin.clone(),
-                source: Box::new(source),
-            })?;
-        for (key, value) in flatten("", table) {
+        for (key, value) in parse(&text, &origin)? {
             self.set(key, value, origin.clone())?;
         }
         Ok(())
+    }
+
+    /// Adds the text of a repository's own file. Untrusted, only its harmless keys count; returns the others.
+    pub fn add_repository_file(
+        &mut self,
+        path: &Path,
+        text: &str,
+        trusted: bool,
+    ) -> Result<Vec<IgnoredKey>, ConfigError> {
+        let origin = Origin::File(path.to_owned());
+        let mut ignored = Vec::new();
+        for (key, value) in parse(text, &origin)? {
+            let reason = classes::reason(&key, &value).filter(|_| !trusted);
+            match (reason, self.values.get(&key)) {
+                // Saying what is in force anyway changes nothing.
+                (Some(reason), Some((present, _))) if *present != value => {
+                    ignored.push(IgnoredKey {
+                        instead: json(present),
+                        value: json(&value),
+                        key,
+                        reason,
+                    });
+                }
+                _ => self.set(key, value, origin.clone())?,
+            }
+        }
+        Ok(ignored)
     }
 
     /// Adds a `CODEX_*` variable: `CODEX_REVIEW_MAX_REVIEW_CYCLES` is `review.maxReviewCycles`.
@@ -161,8 +204,9 @@ impl Layered {
             .into_iter()
             .map(|(key, (value, origin))| Value {
                 key,
-                value: serde_json::to_value(value).unwrap_or_default(),
+                value: json(&value),
                 origin: origin.to_string(),
+                ignored: None,
             })
             .collect();
         Ok((settings, values))
@@ -222,6 +266,20 @@ fn check_alone(key: &str, value: &Toml, origin: &Origin) -> Result<(), ConfigErr
             reason: error.message().to_owned(),
         }),
     }
+}
+
+fn parse(text: &str, origin: &Origin) -> Result<Vec<(String, Toml)>, ConfigError> {
+    let table = text
+        .parse::<Table>()
+        .map_err(|source| ConfigError::Syntax {
+            origin: origin.clone(),
+            source: Box::new(source),
+        })?;
+    Ok(flatten("", table))
+}
+
+fn json(value: &Toml) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
 }
 
 fn flatten(prefix: &str, table: Table) -> Vec<(String, Toml)> {

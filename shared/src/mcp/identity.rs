@@ -51,6 +51,9 @@ impl Identity {
     pub(super) async fn context(&self) -> Result<Arc<Context>, Error> {
         let open = async || {
             let context = Context::open(self.0.environment.clone(), &[]).await?;
+            if let Some(notice) = context.config.ignored.notice() {
+                tracing::warn!("{notice}");
+            }
             Ok(Arc::new(context))
         };
         self.0.context.get_or_try_init(open).await.cloned()

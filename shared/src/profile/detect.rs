@@ -40,20 +40,26 @@ const MARKERS: [(&str, ProfileName); 21] = [
 ];
 
 /// Finds the profile for a file or folder inside a worktree: override file, project files, default.
+///
+/// The repository's own override file names commands to run, so it counts only if `is_trusted` says so
+/// of its text.
 pub fn find(
     worktree: &Path,
     path: &Path,
     home: Option<&Path>,
     default: Option<ProfileName>,
+    is_trusted: impl FnOnce(&str) -> bool,
 ) -> Result<Option<Profile>, ProfileError> {
-    let files = [
-        home.map(|home| home.join(USER_FILE)),
-        Some(worktree.join(REPOSITORY_FILE)),
-    ];
-    for file in files.into_iter().flatten() {
-        if let Some(said) = Override::read(&file)? {
-            return Ok(Some(said.onto(worktree, detect(worktree, path))));
-        }
+    let of_user = match home {
+        Some(home) => Override::read(&home.join(USER_FILE), |_| true)?,
+        None => None,
+    };
+    let said = match of_user {
+        Some(said) => Some(said),
+        None => Override::read(&worktree.join(REPOSITORY_FILE), is_trusted)?,
+    };
+    if let Some(said) = said {
+        return Ok(Some(said.onto(worktree, detect(worktree, path))));
     }
     Ok(detect(worktree, path).or_else(|| default.map(|name| built_in(name, worktree))))
 }

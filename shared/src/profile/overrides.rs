@@ -46,8 +46,11 @@ pub struct Override {
 }
 
 impl Override {
-    /// Reads a file; none if there is none.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
+    /// Reads a file; none if there is none, or its text is not trusted.
+    pub(super) fn read(
+        path: &Path,
+        is_trusted: impl FnOnce(&str) -> bool,
+    ) -> Result<Option<Self>, ProfileError> {
         let unreadable = |source| ProfileError::Unreadable {
             path: path.to_owned(),
             source,
@@ -61,6 +64,9 @@ impl Override {
         file.take(LARGEST)
             .read_to_string(&mut text)
             .map_err(unreadable)?;
+        if !is_trusted(&text) {
+            return Ok(None);
+        }
         let said: Self = serde_json::from_str(&text).map_err(|source| ProfileError::Invalid {
             path: path.to_owned(),
             source,

@@ -273,7 +273,7 @@ fn what_a_person_says_wins() {
         ),
     ]);
     let root = project.folder.path();
-    let find = |home: Option<&Path>| find(root, &project.path("src/lib.rs"), home, None);
+    let find = |home: Option<&Path>| find(root, &project.path("src/lib.rs"), home, None, |_| true);
     let profile = find(None).unwrap().unwrap();
     assert_eq!(profile.name, ProfileName::Cargo);
     assert_eq!(profile.kind(&project.path("checks/a.sh")), FileKind::Test);
@@ -309,8 +309,16 @@ fn what_a_person_says_wins() {
 #[test]
 fn a_default_is_for_what_is_not_recognised() {
     let project = Project::with(&[("a.txt", "")]);
-    let find =
-        |default| find(project.folder.path(), &project.path("a.txt"), None, default).unwrap();
+    let find = |default| {
+        find(
+            project.folder.path(),
+            &project.path("a.txt"),
+            None,
+            default,
+            |_| true,
+        )
+        .unwrap()
+    };
     assert_eq!(find(None), None);
     assert_eq!(
         find(Some(ProfileName::Pytest)).unwrap().name,

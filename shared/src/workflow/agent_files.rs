@@ -8,8 +8,8 @@ use crate::agent::{
     self, Choice, ClaudeOptions, Conduct, DEFAULT_HOOKS, LaunchSpec, Mode, Prepared, Program,
     Session, Template, Values,
 };
-use crate::config::PermissionMode;
-use crate::error::Error;
+use crate::config::{PermissionMode, Trust};
+use crate::error::{Code, Error};
 use crate::git::Repository;
 use crate::model::{Instance, InstanceId, InstanceKind};
 
@@ -29,8 +29,33 @@ pub(super) async fn check(context: &Context, kind: InstanceKind) -> Result<(), E
     if context.settings().agent.command.is_empty() {
         let memory = context.state_dir().join("claude-version.json");
         agent::check_version(&find_claude(context)?, &memory).await?;
+        check_trust(context, context.repository()?)?;
     }
     Ok(())
+}
+
+/// Refuses a repository that the person has not trusted, here or in Claude Code.
+///
+/// Claude Code asks before it runs the hooks and servers that a folder's own settings name. Nobody sits
+/// at an agent's terminal, so the question is answered beforehand, but only with the person's answer.
+fn check_trust(context: &Context, repository: &Repository) -> Result<(), Error> {
+    let root = repository.root();
+    if Trust::load(&context.environment)?.is_given(root)
+        || agent::is_trusted(&context.claude_file()?, root)
+    {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::RepositoryUntrusted,
+        format!(
+            "{} is not trusted: Claude Code would run what the repository's own settings and hooks say",
+            root.display()
+        ),
+    )
+    .hint(format!(
+        "If you trust who wrote it, run `claude-codex trust` in {}.",
+        root.display()
+    )))
 }
 
 fn find_claude(context: &Context) -> Result<PathBuf, Error> {
@@ -80,8 +105,9 @@ pub(super) async fn prepare(
 ) -> Result<Prepared, Error> {
     let settings = &context.settings().agent;
     let folder = context.agent_folder(&instance.id);
-    let prompts = repository.root().join(".claude-codex/prompts");
-    let template = agent::template(role.template, Some(&prompts))?;
+    let own = format!("{}.md", role.template.as_str());
+    let own = context.config.prompts.get(&own).map(String::as_str);
+    let template = agent::template(role.template, own);
     let worktree = instance.worktree_path.to_string_lossy();
     let branch = instance.branch_name.as_deref().unwrap_or("(detached)");
     let values = Values::from([
@@ -141,10 +167,10 @@ pub(super) async fn prepare(
         server: &context.own_program(instance.kind.server_name())?,
         server_environment: &server_environment,
         hook_program: &context.own_program("claude-codex")?,
-        user_environment: context.environment.variables(),
         own_environment: &handed_on,
     })?;
     if claude.is_some() {
+        check_trust(context, repository)?;
         agent::trust(
             &context.claude_file()?,
             &instance.worktree_path,

@@ -3,6 +3,7 @@
 //! Each step is written into the row before it is taken, so that [`super::undo`] knows what may have to
 //! be taken back, whether here after a failure or later, after a crash, by `reconcile`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use uuid::Uuid;
@@ -13,7 +14,7 @@ use super::finish::release;
 use super::tdd::{tdd_run_of, turns};
 use super::undo::undo;
 use super::{Context, Run};
-use crate::agent::{self, LAUNCH_ID, Session};
+use crate::agent::{self, Handover, LAUNCH_ID, Session};
 use crate::error::{Code, Error};
 use crate::git::{Checkout, GitError, Head, Repository};
 use crate::model::id::Subject;
@@ -338,6 +339,7 @@ pub(super) async fn start_agent(
     };
 
     run.step("Starting the session")?;
+    let handover = Handover::make(&context.agent_folder(&instance.id))?;
     let argv = vec![
         context.own_program("claude-codex")?.into_os_string(),
         command.into(),
@@ -367,6 +369,9 @@ pub(super) async fn start_agent(
             size: Size::default(),
         })
         .await?;
+    // Tokens among it: not even tmux gets to see them.
+    let of_person = agent::clean(context.environment.variables(), &BTreeMap::new());
+    handover.give(&of_person).await?;
     let (id, agent) = (instance.id.clone(), process::mark(pane.pid));
     context
         .store

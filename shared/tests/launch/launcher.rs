@@ -107,7 +107,7 @@ async fn reconciles_once() {
 #[ignore = "run by tmux as the agent's process"]
 fn executes_an_agent() {
     let file = std::env::var_os("LAUNCH_FILE").unwrap();
-    let launch: Launch = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let launch = Launch::take(std::path::Path::new(&file)).unwrap();
     let from_the_pane = std::env::vars().filter(|(name, _)| FROM_THE_PANE.contains(&name.as_str()));
     let error = Command::new(&launch.argv[0])
         .args(&launch.argv[1..])

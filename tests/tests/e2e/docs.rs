@@ -75,6 +75,10 @@ an error that names the nearest one. `claude-codex config` prints each value and
 the same as a file. `.codex/` and variables such as `CODEX_HOME` belong to OpenAI's Codex and are never read; a variable is
 refused only if it is one of ours with a letter or two wrong.
 
+A repository's file counts as written by a stranger: what runs a program, widens permissions, chooses a host, a socket or a path,
+publishes, or reaches other repositories is ignored until you have run `claude-codex trust` there, which shows it and asks; after
+a change it is ignored again. The same holds for `.claude-codex/prompts/` and `.claude-codex/tdd.json` ([SECURITY.md](../SECURITY.md)).
+
 | setting | default | variable | meaning |
 |---|---|---|---|
 "

@@ -13,7 +13,7 @@ use shared::store::Store;
 use shared::tmux::{SocketName, Tmux};
 use shared::workflow::{self, Context, Forge, Run};
 
-use super::Check;
+use super::{Check, private};
 use crate::servers;
 
 /// Below this a checkout or the database may fail at any moment.
@@ -38,13 +38,21 @@ pub(super) async fn all(environment: &Environment) -> Vec<Check> {
             .map(|&kind| server(kind, environment)),
     );
     checks.push(match config {
-        Ok(_) => Check::ok("config", "all settings are valid"),
+        Ok(config) => match config.ignored.notice() {
+            None => Check::ok("config", "all settings are valid"),
+            Some(notice) => Check::warning(
+                "config",
+                notice,
+                "`claude-codex trust` shows what it is about, and asks.",
+            ),
+        },
         Err(error) => Check::error("config", error),
     });
     if let Ok(repository) = &repository {
         checks.push(forge(environment, &settings, repository).await);
     }
     checks.extend(folders(environment, &settings, root));
+    checks.extend(private(environment));
     let database = database(environment);
     let healthy = database.fix.is_none();
     checks.push(database);
@@ -160,6 +168,33 @@ async fn forge(environment: &Environment, settings: &Settings, repository: &Repo
         ),
         Ok(forge) => Check::ok(name, forge.describe()),
     }
+}
+
+/// Checks that nobody else can read the state folder, and takes away what they could.
+fn private(environment: &Environment) -> Option<Check> {
+    let name = "private";
+    let folder = environment.state_dir().ok()?;
+    // Below a closed folder nobody gets to a file, whatever its own mode is.
+    let was_open = private::is_open(&folder);
+    folder.is_dir().then(|| match private::close(&folder) {
+        Ok(_) if !was_open => Check::ok(name, "only you can read the state folder"),
+        Ok(opened) => Check::warning(
+            name,
+            format!(
+                "{opened} entries in {} were open to other users; they are not any more",
+                folder.display()
+            ),
+            "If others use this machine, renew what they may have read, such as dashboard.token.",
+        ),
+        Err(error) => Check::error(
+            name,
+            Error::new(
+                Code::DatabaseUnavailable,
+                format!("{} is open to other users: {error}", folder.display()),
+            )
+            .hint("Make it yours: `chown -R` and `chmod -R go-rwx`."),
+        ),
+    })
 }
 
 /// Checks the folders that are written to, without making them.

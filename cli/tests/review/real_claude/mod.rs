@@ -38,6 +38,7 @@ impl Lab {
         for (name, value) in model_variables(&model) {
             place.set(&name, &value);
         }
+        text(&place.codex(&["trust", "--yes"]));
         Some(Self {
             place,
             model,

@@ -18,9 +18,9 @@ mod wording;
 
 use std::path::{Path, PathBuf};
 
-use crate::config::Environment;
+use crate::config::{Environment, Trust};
 use crate::error::{Code, Error};
-use crate::git::Snapshot;
+use crate::git::{Snapshot, worktree_around};
 use crate::profile::{self, Profile, ProfileName};
 use crate::store::{PhaseRow, Store};
 
@@ -64,12 +64,39 @@ impl Phases {
 
     /// Finds how the project around a path is built and tested.
     fn profile(&self, worktree: &Path, path: &Path) -> Result<Option<Profile>, Error> {
+        let is_trusted = |text: &str| self.trusts(worktree, text);
         Ok(profile::find(
             worktree,
             path,
             self.home.as_deref(),
             self.default,
+            is_trusted,
         )?)
+    }
+
+    /// Tells whether the person has trusted the repository's own profile as it is in a worktree.
+    fn trusts(&self, worktree: &Path, text: &str) -> bool {
+        let main = worktree_around(worktree).map(|(_, common)| match common.file_name() {
+            Some(name) if name == ".git" => common.parent().unwrap_or(&common).to_owned(),
+            _ => common,
+        });
+        Trust::load(&self.environment).is_ok_and(|trust| {
+            [Some(worktree), main.as_deref()]
+                .into_iter()
+                .flatten()
+                .any(|root| trust.covers(root, profile::REPOSITORY_FILE, text))
+        })
+    }
+
+    /// Says that the repository's own profile is ignored, if it is.
+    fn ignored_profile(&self, worktree: &Path) -> Option<String> {
+        let text = std::fs::read_to_string(worktree.join(profile::REPOSITORY_FILE)).ok()?;
+        (!self.trusts(worktree, &text)).then(|| {
+            format!(
+                "{} is ignored until you have looked at it with `claude-codex trust`.",
+                profile::REPOSITORY_FILE
+            )
+        })
     }
 
     fn snapshot_folder(&self, row: &PhaseRow) -> PathBuf {

@@ -83,11 +83,12 @@ pub async fn start(
         })?;
     }
     let Some(profile) = phases.profile(worktree, directory)? else {
-        return Err(Error::new(
-            Code::NotAvailable,
-            "no kind of project is recognised here, so there are no phases",
-        )
-        .hint(
+        let ignored = phases.ignored_profile(worktree);
+        let message = "no kind of project is recognised here, so there are no phases";
+        if let Some(ignored) = ignored {
+            return Err(Error::new(Code::NotAvailable, message).hint(ignored));
+        }
+        return Err(Error::new(Code::NotAvailable, message).hint(
             "Say in .claude-codex/tdd.json how it is built and tested, or set TDD_DEFAULT_PROFILE.",
         ));
     };
@@ -117,7 +118,13 @@ pub async fn start(
         return Err(error);
     }
     Ok(Spoken {
-        person: wording::started(phase, profile.name, &profile.root),
+        person: match phases.ignored_profile(worktree) {
+            Some(ignored) => format!(
+                "{}\n{ignored}",
+                wording::started(phase, profile.name, &profile.root)
+            ),
+            None => wording::started(phase, profile.name, &profile.root),
+        },
         model: Some(wording::begins(phase)),
     })
 }
