@@ -47,6 +47,14 @@ impl From<GitError> for Error {
                 Code::MergeConflict,
                 "Nothing was changed. Merge the base branch into the work, resolve the conflict there, then try again.",
             ),
+            G::TooManyCommits { .. } | G::RebaseLosesMerge => (
+                Code::GitFailed,
+                "Nothing was changed. Merge with `--method merge` or `--method squash` instead.",
+            ),
+            G::IndexLocked { .. } => (
+                Code::GitFailed,
+                "Nothing was changed. Try again when it is done; if no git is running there, remove that file.",
+            ),
             G::PushRejected { reason, .. } => push_rejected(*reason),
             G::PushForbidden { .. } => (
                 Code::PushForbidden,

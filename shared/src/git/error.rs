@@ -71,6 +71,12 @@ pub enum GitError {
         /// The first of them.
         files: Vec<String>,
     },
+    #[error("a rebase of {count} commits is more than the {most} that are possible")]
+    TooManyCommits { count: usize, most: usize },
+    #[error("a rebase would lose what a merge commit of the branch changed")]
+    RebaseLosesMerge,
+    #[error("another git is at work in {}: {} exists", worktree.display(), lock.display())]
+    IndexLocked { worktree: PathBuf, lock: PathBuf },
     #[error("remote `{remote}` did not accept the credentials: {detail}")]
     AuthenticationFailed { remote: String, detail: String },
     #[error("remote `{remote}` cannot be reached: {detail}")]

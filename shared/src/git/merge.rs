@@ -59,22 +59,37 @@ impl Repository {
         }
         let listed = self
             .call("rev-list")
-            .args(["--reverse", "--topo-order", "--no-merges"])
-            .arg(format!("--max-count={MOST_COMMITS}"))
+            .args(["--reverse", "--topo-order", "--parents"])
             .arg(format!("{onto}..{head}"))
             .arg("--")
             .success()
             .await?;
+        let listed = listed.stdout_text();
+        let (merges, series): (Vec<&str>, Vec<&str>) =
+            listed.lines().partition(|line| line.split(' ').count() > 2);
+        if series.len() > MOST_COMMITS {
+            return Err(GitError::TooManyCommits {
+                count: series.len(),
+                most: MOST_COMMITS,
+            });
+        }
         let mut top = onto.clone();
-        for line in listed.stdout_text().lines() {
-            let commit = Oid::parse(line)
-                .ok_or_else(|| GitError::unexpected("rev-list", line.as_bytes()))?;
-            let parent = self.resolve(&format!("{commit}^")).await?;
+        let mut top_tree = self.tree_of(onto).await?;
+        for line in series {
+            let mut ids = line.split(' ').map(Oid::parse);
+            let (Some(Some(commit)), Some(Some(parent))) = (ids.next(), ids.next()) else {
+                return Err(GitError::unexpected("rev-list", line.as_bytes()));
+            };
             let tree = self.merged_tree(Some(&parent), &top, &commit).await?;
-            if tree != self.tree_of(&top).await? {
+            if tree != top_tree {
                 let (author, message) = self.author_and_message(&commit).await?;
                 top = self.commit(&tree, &[&top], &message, &author).await?;
+                top_tree = tree;
             }
+        }
+        // A series has no merge commits, so what only they changed would be gone without a word.
+        if !merges.is_empty() && top_tree != self.merged_tree(None, onto, head).await? {
+            return Err(GitError::RebaseLosesMerge);
         }
         Ok(top)
     }

@@ -1,11 +1,11 @@
-//! Pushes one branch, with the user's own credentials or a token that leaves no trace.
+//! Pushes one commit to a branch, with the user's own credentials or a token that leaves no trace.
 
 use std::path::Path;
 
 use super::command::{Call, LONG_TIME};
 use super::discovery::Repository;
 use super::error::{GitError, NameKind, RejectReason};
-use super::names::{check_branch, check_remote};
+use super::names::{Oid, check_branch, check_remote};
 use super::scrub;
 use crate::model::Secret;
 use crate::process::Finished;
@@ -14,11 +14,10 @@ use crate::process::Finished;
 pub struct PushSpec {
     /// The name of a configured remote.
     pub remote: String,
-    /// The local branch.
+    /// What the remote branch becomes, whatever the local branch has become meanwhile.
+    pub commit: Oid,
+    /// The branch on the remote; the local branch of that name, if there is one, gets it as upstream.
     pub branch: String,
-    /// The branch's name on the remote.
-    pub to: String,
-    pub set_upstream: bool,
     /// None: git finds credentials itself (helpers, SSH agent).
     pub auth: Option<Auth>,
 }
@@ -42,20 +41,14 @@ pub enum PushOutcome {
 }
 
 impl Repository {
-    /// Pushes a branch; never by force.
+    /// Pushes a commit to a branch; never by force.
     pub async fn push(&self, worktree: &Path, spec: &PushSpec) -> Result<PushOutcome, GitError> {
         check_remote(&spec.remote)?;
         check_branch(&spec.branch)?;
-        check_branch(&spec.to)?;
         if !self.remotes().await?.contains(&spec.remote) {
             return Err(GitError::RemoteNotFound {
                 remote: spec.remote.clone(),
                 detail: "it is not configured in this repository".to_owned(),
-            });
-        }
-        if !self.branch_exists(&spec.branch).await? {
-            return Err(GitError::BranchNotFound {
-                name: spec.branch.clone(),
             });
         }
         let mut call = self
@@ -63,18 +56,36 @@ impl Repository {
             .arg("--porcelain")
             .writes()
             .time(LONG_TIME);
-        if spec.set_upstream {
-            call = call.arg("--set-upstream");
-        }
         if let Some(auth) = &spec.auth {
             call = with_auth(call, auth)?;
         }
         let call = call
             .arg("--")
             .arg(&spec.remote)
-            .arg(format!("refs/heads/{}:refs/heads/{}", spec.branch, spec.to));
+            .arg(format!("{}:refs/heads/{}", spec.commit, spec.branch));
         let finished = call.run().await?;
-        outcome(&call, &finished, spec)
+        let outcome = outcome(&call, &finished, spec)?;
+        self.set_upstream(spec).await?;
+        Ok(outcome)
+    }
+
+    /// Does what `push --set-upstream` does for a branch, which git does not do for a commit.
+    ///
+    /// A convenience for people: if another git has the configuration locked, it is left out.
+    async fn set_upstream(&self, spec: &PushSpec) -> Result<(), GitError> {
+        if !self.branch_exists(&spec.branch).await? {
+            return Ok(());
+        }
+        let merge = format!("refs/heads/{}", spec.branch);
+        for (key, value) in [("remote", spec.remote.as_str()), ("merge", merge.as_str())] {
+            self.call("config")
+                .arg(format!("branch.{}.{key}", spec.branch))
+                .arg(value)
+                .writes()
+                .run()
+                .await?;
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::error::{Code, Error};
-use crate::git::{Oid, Repository};
+use crate::git::{GitError, Oid, Repository};
 use crate::model::{Instance, Origin};
 
 /// Files that an error names.
@@ -28,7 +28,13 @@ pub(super) async fn check_clean(repository: &Repository, coder: &Instance) -> Re
         ))
         .details(json!({ "files": files, "total": status.total })));
     }
-    Ok(repository.head_commit(&coder.worktree_path).await?)
+    // Not what HEAD is by now: the commit that was found clean.
+    status.commit.ok_or_else(|| {
+        GitError::EmptyRepository {
+            path: coder.worktree_path.clone(),
+        }
+        .into()
+    })
 }
 
 /// Refuses to review a commit that has nothing new.

@@ -91,9 +91,8 @@ impl GithubForge {
         run.step("Pushing the branch")?;
         let push = PushSpec {
             remote: self.remote_name.clone(),
+            commit: work.commit.clone(),
             branch: work.branch.clone(),
-            to: work.branch.clone(),
-            set_upstream: true,
             auth: self.auth.clone(),
         };
         repository.push(&work.coder.worktree_path, &push).await?;
@@ -203,7 +202,8 @@ impl GithubForge {
                 .hint(format!("Reopen it at {} first.", pull.url)));
             }
         }
-        let answer = self.client(context).await?.merge_pull(number, method).await;
+        let client = self.client(context).await?;
+        let answer = client.merge_pull(number, method, &pull.head_commit).await;
         self.heard(context, answer).await?;
         self.get(context, number).await
     }

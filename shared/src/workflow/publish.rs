@@ -304,8 +304,11 @@ async fn approved_commit(
         return Err(outdated(repository, reviewer, coder, &seen, &tip).await);
     }
     let note = hand_over_commits(context, reviewer, coder, review).await?;
-    let tip = repository.head_commit(&coder.worktree_path).await?;
-    let note = (tip != seen).then_some(note).flatten();
+    // What the coder commits from here on was seen by nobody: it is not published.
+    let now = repository.head_commit(&coder.worktree_path).await?;
+    if now == seen {
+        return Ok((seen, None));
+    }
     Ok((tip, note))
 }
 

@@ -212,6 +212,13 @@ pub(crate) fn merge(state: &mut State, number: u64, body: &Value) -> Answer {
     if !pull.open || pull.draft || pull.conflicts {
         return Answer::message(405, "Pull Request is not mergeable");
     }
+    if body["sha"]
+        .as_str()
+        .is_some_and(|sha| sha != pull.head_commit)
+    {
+        let message = "Head branch was modified. Review and try the merge again.";
+        return Answer::message(409, message);
+    }
     let method = match body["merge_method"].as_str() {
         None | Some("merge") => Merge::Commit,
         Some("squash") => Merge::Squash,

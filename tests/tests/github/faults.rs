@@ -240,7 +240,7 @@ async fn the_token_and_floods_of_text_are_in_no_error() {
             github.issue(1).await.err(),
             github.create_pull(&new_pull("codex/a")).await.err(),
             github
-                .merge_pull(1, shared::model::MergeMethod::Merge)
+                .merge_pull(1, shared::model::MergeMethod::Merge, "a")
                 .await
                 .err(),
         ];

@@ -15,9 +15,10 @@ async fn a_merge_happens_once_whatever_the_network_does() {
     ] {
         let server = ScriptedGithub::start().await.unwrap();
         let number = server.state().add_pull("title", "codex/a", "main");
+        let head = server.state().pulls[&number].head_commit.clone();
         server.fail(Fault::once(trouble.clone()).method("PUT"));
         let merged = client(&server)
-            .merge_pull(number, MergeMethod::Squash)
+            .merge_pull(number, MergeMethod::Squash, &head)
             .await;
         assert!(merged.is_ok(), "{trouble:?}: {merged:?}");
         let state = server.state();
@@ -37,10 +38,11 @@ async fn a_merge_happens_once_whatever_the_network_does() {
 async fn what_keeps_it_from_being_merged_is_said() {
     let server = ScriptedGithub::start().await.unwrap();
     let number = server.state().add_pull("title", "codex/a", "main");
+    let head = server.state().pulls[&number].head_commit.clone();
     let github = client(&server);
     let refusal = async || {
         github
-            .merge_pull(number, MergeMethod::Merge)
+            .merge_pull(number, MergeMethod::Merge, &head)
             .await
             .unwrap_err()
     };
@@ -78,9 +80,16 @@ async fn what_keeps_it_from_being_merged_is_said() {
     server.fail(Fault::status(404).method("PUT"));
     assert!(matches!(refusal().await, ForgeError::NotFound { .. }));
 
+    // Somebody has pushed since the pull request was looked at.
+    let error = github
+        .merge_pull(number, MergeMethod::Rebase, &"9".repeat(40))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, ForgeError::Moved { .. }), "{error}");
+
     assert!(server.state().pulls[&number].open);
     github
-        .merge_pull(number, MergeMethod::Rebase)
+        .merge_pull(number, MergeMethod::Rebase, &head)
         .await
         .unwrap();
     assert_eq!(

@@ -119,7 +119,7 @@ async fn every_request_is_one_that_github_describes() {
         github.pulls(state, 10).await.unwrap();
     }
     for method in [MergeMethod::Merge, MergeMethod::Squash, MergeMethod::Rebase] {
-        github.merge_pull(7, method).await.unwrap();
+        github.merge_pull(7, method, "a").await.unwrap();
     }
     // The description knows no diffs; the request for one is checked before that is found out.
     let error = github.pull_diff(7, 1_000).await.unwrap_err();

@@ -44,9 +44,8 @@ impl Place {
     async fn push(&self, branch: &str, token: &str) -> Result<PushOutcome, GitError> {
         let spec = PushSpec {
             remote: "origin".to_owned(),
+            commit: self.repository.resolve(branch).await.unwrap(),
             branch: branch.to_owned(),
-            to: branch.to_owned(),
-            set_upstream: false,
             auth: Some(Auth {
                 url: GithubRemote::push_scope(&self.server.git_url()).unwrap(),
                 header: GithubRemote::push_header(&Secret::new(token)),
@@ -118,7 +117,10 @@ async fn a_branch_arrives_becomes_a_pull_request_and_is_merged() {
         place.env.git(&["checkout", "-q", "main"]);
         place.commit("main", "other", "x\n");
         place.push("main", TOKEN).await.unwrap();
-        github.merge_pull(pull.number, method).await.unwrap();
+        github
+            .merge_pull(pull.number, method, &pull.head_commit)
+            .await
+            .unwrap();
         let merged = github.pulls(Some(PullState::Merged), 5).await.unwrap();
         assert_eq!(merged.items[0].merge_commit, place.bare().commit_of("main"));
         let file = format!("main:{file}");
@@ -139,7 +141,7 @@ async fn conflicts_and_empty_branches_are_those_of_the_repository() {
     place.push("main", TOKEN).await.unwrap();
     let before = place.bare().commit_of("main");
     let error = github
-        .merge_pull(pull.number, MergeMethod::Merge)
+        .merge_pull(pull.number, MergeMethod::Merge, &pull.head_commit)
         .await
         .unwrap_err();
     assert!(

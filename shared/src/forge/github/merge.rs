@@ -12,10 +12,17 @@ use crate::model::{MergeMethod, PullState};
 
 impl Github {
     /// Merges a pull request, once: after an answer that got lost, it looks before it tries again.
-    pub async fn merge_pull(&self, number: u64, method: MergeMethod) -> Result<(), ForgeError> {
+    ///
+    /// GitHub refuses if the pull request's head is not (or no longer) `head`.
+    pub async fn merge_pull(
+        &self,
+        number: u64,
+        method: MergeMethod,
+        head: &str,
+    ) -> Result<(), ForgeError> {
         let clock = self.clock();
         let path = self.path(&format!("pulls/{number}/merge"));
-        let request = Request::put(path, json!({"merge_method": method.as_str()}));
+        let request = Request::put(path, json!({"merge_method": method.as_str(), "sha": head}));
         let mut tries = 0;
         loop {
             tries += 1;

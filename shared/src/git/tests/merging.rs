@@ -121,3 +121,62 @@ async fn a_branch_moves_only_from_where_it_was_seen() {
     repository.move_branch("topic", &head, &onto).await.unwrap();
     assert_eq!(git(&fixture.root, &["rev-parse", "topic"]), onto.as_str());
 }
+
+#[tokio::test]
+async fn a_series_too_long_to_rebase_is_refused_and_not_cut() {
+    let (fixture, onto, _) = forked("topic.txt");
+    let mut stream = String::new();
+    for number in 1..=1_001 {
+        use std::fmt::Write as _;
+        let from = if number == 1 { "from main~1\n" } else { "" };
+        let name = format!("f{number}");
+        writeln!(
+            stream,
+            "commit refs/heads/long\ncommitter Ada <ada@example.com> 1700000000 +0000\ndata {}\n{name}\n{from}M 644 inline {name}\ndata 1\nx\n",
+            name.len()
+        )
+        .unwrap();
+    }
+    let mut import = git_command(&fixture.root, &["fast-import", "--quiet"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut import.stdin.take().unwrap(), stream.as_bytes()).unwrap();
+    assert!(import.wait().unwrap().success());
+    let repository = fixture.repository().await;
+    let head = repository.resolve("long").await.unwrap();
+    let error = repository
+        .combine(MergeMethod::Rebase, &onto, &head, "")
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("1001 commits"), "{error}");
+    let merged = repository
+        .combine(MergeMethod::Squash, &onto, &head, "Title\n")
+        .await
+        .unwrap();
+    let files = git(
+        &fixture.root,
+        &["ls-tree", "--name-only", merged.as_str(), "f1"],
+    );
+    assert_eq!(files, "f1");
+}
+
+#[tokio::test]
+async fn a_rebase_that_would_lose_what_a_merge_commit_changed_is_refused() {
+    let (fixture, onto, _) = forked("topic.txt");
+    let root = &fixture.root;
+    git(root, &["switch", "--quiet", "-c", "side", "topic~1"]);
+    commit(root, "side.txt", "side\n");
+    git(root, &["merge", "--quiet", "--no-commit", "topic"]);
+    std::fs::write(root.join("only-in-the-merge.txt"), "x\n").unwrap();
+    git(root, &["add", "."]);
+    git(root, &["commit", "--quiet", "-m", "merge with a change"]);
+    git(root, &["switch", "--quiet", "main"]);
+    let repository = fixture.repository().await;
+    let head = repository.resolve("side").await.unwrap();
+    let error = repository
+        .combine(MergeMethod::Rebase, &onto, &head, "")
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("merge commit"), "{error}");
+}

@@ -15,13 +15,15 @@ fn with_remote() -> (Fixture, PathBuf) {
     (fixture, remote)
 }
 
-fn spec(branch: &str) -> PushSpec {
-    PushSpec {
-        remote: "origin".into(),
-        branch: branch.into(),
-        to: branch.into(),
-        set_upstream: true,
-        auth: None,
+impl Fixture {
+    /// A push of what the main worktree has checked out.
+    fn push_of_head(&self) -> PushSpec {
+        PushSpec {
+            remote: "origin".into(),
+            commit: Oid::parse(&git(&self.root, &["rev-parse", "HEAD"])).unwrap(),
+            branch: "main".into(),
+            auth: None,
+        }
     }
 }
 
@@ -31,7 +33,10 @@ async fn created_updated_up_to_date_and_behind() {
     let root = &fixture.root;
     let repository = fixture.repository().await;
     assert_eq!(
-        repository.push(root, &spec("main")).await.unwrap(),
+        repository
+            .push(root, &fixture.push_of_head())
+            .await
+            .unwrap(),
         PushOutcome::Created
     );
     assert_eq!(
@@ -43,17 +48,26 @@ async fn created_updated_up_to_date_and_behind() {
         Some("refs/heads/main")
     );
     assert_eq!(
-        repository.push(root, &spec("main")).await.unwrap(),
+        repository
+            .push(root, &fixture.push_of_head())
+            .await
+            .unwrap(),
         PushOutcome::UpToDate
     );
     commit(root, "a", "a");
     assert_eq!(
-        repository.push(root, &spec("main")).await.unwrap(),
+        repository
+            .push(root, &fixture.push_of_head())
+            .await
+            .unwrap(),
         PushOutcome::Updated
     );
     git(root, &["reset", "-q", "--hard", "HEAD~1"]);
     commit(root, "b", "b");
-    let error = repository.push(root, &spec("main")).await.unwrap_err();
+    let error = repository
+        .push(root, &fixture.push_of_head())
+        .await
+        .unwrap_err();
     assert!(
         matches!(
             error,
@@ -80,7 +94,7 @@ async fn hooks_on_both_sides_are_heard() {
     ] {
         executable(&hook, &format!("#!/bin/sh\necho '{message}' >&2\nexit 1\n"));
         let error = repository
-            .push(&fixture.root, &spec("main"))
+            .push(&fixture.root, &fixture.push_of_head())
             .await
             .unwrap_err();
         match error {
@@ -96,7 +110,7 @@ async fn hooks_on_both_sides_are_heard() {
         "#!/bin/sh\necho local no >&2\nexit 1\n",
     );
     let error = repository
-        .push(&fixture.root, &spec("main"))
+        .push(&fixture.root, &fixture.push_of_head())
         .await
         .unwrap_err();
     assert!(
@@ -112,26 +126,25 @@ async fn missing_remotes_branches_and_hosts() {
     let repository = fixture.repository().await;
     let other = PushSpec {
         remote: "other".into(),
-        ..spec("main")
+        ..fixture.push_of_head()
     };
     assert!(matches!(
         repository.push(root, &other).await,
         Err(GitError::RemoteNotFound { .. })
     ));
-    assert!(matches!(
-        repository.push(root, &spec("nope")).await,
-        Err(GitError::BranchNotFound { .. })
-    ));
     let option = PushSpec {
         remote: "--mirror".into(),
-        ..spec("main")
+        ..fixture.push_of_head()
     };
     assert!(matches!(
         repository.push(root, &option).await,
         Err(GitError::InvalidName { .. })
     ));
     std::fs::remove_dir_all(remote).unwrap();
-    let error = repository.push(root, &spec("main")).await.unwrap_err();
+    let error = repository
+        .push(root, &fixture.push_of_head())
+        .await
+        .unwrap_err();
     assert!(
         matches!(error, GitError::RemoteUnreachable { .. }),
         "{error}"
@@ -146,7 +159,10 @@ async fn missing_remotes_branches_and_hosts() {
             "http://user:hunter2@127.0.0.1:1/o/r.git",
         ],
     );
-    let error = repository.push(root, &spec("main")).await.unwrap_err();
+    let error = repository
+        .push(root, &fixture.push_of_head())
+        .await
+        .unwrap_err();
     assert!(
         matches!(error, GitError::RemoteUnreachable { .. }),
         "{error}"
@@ -218,7 +234,7 @@ async fn a_token_is_sent_once_and_shown_never() {
             url,
             header: Secret::new(header),
         }),
-        ..spec("main")
+        ..fixture.push_of_head()
     };
     let error = repository.push(root, &push).await.unwrap_err();
     assert!(
@@ -248,4 +264,20 @@ fn answers_of_push() {
         Some(Err("[s] (why)".into()))
     );
     assert_eq!(parse_push(b"\xff\t\t\n"), None);
+}
+
+#[tokio::test]
+async fn a_commit_made_after_the_check_is_not_pushed() {
+    let (fixture, remote) = with_remote();
+    let repository = fixture.repository().await;
+    let checked = fixture.push_of_head();
+    commit(&fixture.root, "later.txt", "not checked\n");
+    let outcome = repository.push(&fixture.root, &checked).await.unwrap();
+    assert_eq!(outcome, PushOutcome::Created);
+    assert_eq!(
+        git(&remote, &["rev-parse", "main"]),
+        checked.commit.as_str()
+    );
+    let upstream = git(&fixture.root, &["rev-parse", "--abbrev-ref", "@{upstream}"]);
+    assert_eq!(upstream, "origin/main");
 }
