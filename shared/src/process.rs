@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 pub use lines::{Source, follow};
-pub use mark::{ask_to_end, boot_time, is_alive, mark, this_process};
+pub use mark::{ask_to_end, boot_time, is_alive, mark, nobody, this_process};
 pub use tree::{Ancestor, ancestors, descendants, variable_of};
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.

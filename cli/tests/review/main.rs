@@ -31,6 +31,8 @@ mod real_claude;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod removing;
+#[cfg(test)]
 mod rounds;
 #[cfg(test)]
 mod secrets;

@@ -192,10 +192,10 @@ impl Addition {
         match populated {
             Ok(added) => Ok(added),
             Err(cause) => {
-                // Undone even without the lock: what would be left behind is the greater harm.
-                let lock = self.repository.lock().await;
-                let undone = self.undo().await;
-                drop(lock);
+                let undone = match self.repository.lock().await {
+                    Ok(lock) => self.undo(&lock).await,
+                    Err(error) => Err(error),
+                };
                 Err(self.outcome_of_undo(cause, undone))
             }
         }
@@ -214,7 +214,7 @@ impl Addition {
         };
         if let Registration::Stale(_) = first {
             // Its directory is gone, so there is nothing in it to lose.
-            self.repository.erase_worktree(&self.path).await?;
+            self.repository.erase_unfinished(&self.path, lock).await?;
             return self
                 .try_register(lock)
                 .await
@@ -252,7 +252,7 @@ impl Addition {
             }
             Err(error) => error,
         };
-        let undone = self.undo().await;
+        let undone = self.undo(lock).await;
         Err(Registration::Failed(self.outcome_of_undo(cause, undone)))
     }
 
@@ -332,11 +332,8 @@ impl Addition {
         })
     }
 
-    async fn undo(&self) -> Result<(), GitError> {
-        let registered = self.repository.worktrees().await?;
-        if registered.iter().any(|other| other.path == self.path) {
-            self.repository.erase_worktree(&self.path).await?;
-        }
+    async fn undo(&self, lock: &WorktreeLock) -> Result<(), GitError> {
+        self.repository.erase_unfinished(&self.path, lock).await?;
         // Also when git has forgotten it: an ended checkout may have written one more file.
         remove_directory(&self.path).await?;
         if self.directory_was_there {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::command::{Call, Git, Place};
 use super::error::GitError;
@@ -14,6 +15,8 @@ pub struct Repository {
     common_dir: PathBuf,
     root: PathBuf,
     worktree: Option<PathBuf>,
+    /// How long to wait for the lock, if not as long as usual.
+    pub(super) patience: Option<Duration>,
 }
 
 impl Repository {
@@ -113,6 +116,7 @@ impl Git {
             common_dir,
             root,
             worktree,
+            patience: None,
         })
     }
 

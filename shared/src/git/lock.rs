@@ -37,11 +37,27 @@ impl WorktreeLock {
 impl Repository {
     /// Waits for the lock without blocking the thread, but not for ever.
     pub(super) async fn lock(&self) -> Result<WorktreeLock, GitError> {
-        self.lock_within(PATIENCE).await
+        self.lock_within(self.patience.unwrap_or(PATIENCE)).await
+    }
+
+    /// Returns the repository for somebody who would rather come again than wait for the lock.
+    #[must_use]
+    pub fn impatient(mut self) -> Self {
+        self.patience = Some(LONGEST_PAUSE * 5);
+        self
     }
 
     pub(super) async fn lock_within(&self, patience: Duration) -> Result<WorktreeLock, GitError> {
-        let path = self.common_dir().join(FILE);
+        self.lock_file(FILE, patience).await
+    }
+
+    /// Waits for the lock that a file in the common directory stands for.
+    pub(super) async fn lock_file(
+        &self,
+        name: &str,
+        patience: Duration,
+    ) -> Result<WorktreeLock, GitError> {
+        let path = self.common_dir().join(name);
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)

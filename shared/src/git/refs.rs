@@ -238,31 +238,36 @@ impl Repository {
         only_if_at: Option<&Oid>,
     ) -> Result<(), GitError> {
         let reference = format!("refs/heads/{name}");
-        let Some(actual) = self.read_ref(&reference).await? else {
-            return Ok(());
-        };
-        if let Some(expected) = only_if_at
-            && *expected != actual
-        {
-            return Err(GitError::BranchMoved {
-                name: name.to_owned(),
-                expected: expected.clone(),
-                actual,
-            });
+        let call = self
+            .call("update-ref")
+            .args(["-d", "--", &reference])
+            .args(only_if_at.map(Oid::as_str))
+            .writes();
+        let finished = call.run().await?;
+        if !finished.status.success() {
+            return match (self.read_ref(&reference).await?, only_if_at) {
+                (None, _) => Ok(()),
+                (Some(actual), Some(expected)) if actual != *expected => {
+                    Err(GitError::BranchMoved {
+                        name: name.to_owned(),
+                        expected: expected.clone(),
+                        actual,
+                    })
+                }
+                (Some(_), _) => Err(call.failure(&finished)),
+            };
         }
-        self.call("update-ref")
-            .args(["-d", "--", &reference, actual.as_str()])
-            .writes()
-            .success()
-            .await?;
-        // Upstream settings of the branch; most branches have none, which git calls a failure.
-        let _ = self
-            .call("config")
-            .arg("--remove-section")
-            .arg(format!("branch.{name}"))
-            .writes()
-            .run()
-            .await?;
+        // Upstream settings of the branch, which most have none of.
+        let config = std::fs::read_to_string(self.common_dir().join("config"));
+        if config.is_ok_and(|config| config.contains(name)) {
+            let _ = self
+                .call("config")
+                .arg("--remove-section")
+                .arg(format!("branch.{name}"))
+                .writes()
+                .run()
+                .await?;
+        }
         Ok(())
     }
 

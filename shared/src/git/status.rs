@@ -95,11 +95,29 @@ impl Repository {
     ///
     /// An untracked directory counts as one entry. Ignored files do not count.
     pub async fn status(&self, worktree: &Path, limit: usize) -> Result<Status, GitError> {
-        match self.read_status(worktree, "normal", limit).await {
+        self.bounded_status(worktree, "none", limit).await
+    }
+
+    /// Does the same, but of submodules sees only whether another commit is checked out.
+    pub(super) async fn status_without_submodules(
+        &self,
+        worktree: &Path,
+        limit: usize,
+    ) -> Result<Status, GitError> {
+        self.bounded_status(worktree, "dirty", limit).await
+    }
+
+    async fn bounded_status(
+        &self,
+        worktree: &Path,
+        ignored: &str,
+        limit: usize,
+    ) -> Result<Status, GitError> {
+        match self.read_status(worktree, ignored, "normal", limit).await {
             Err(GitError::Process {
                 source: ProcessError::TooMuchOutput { .. },
             }) => {
-                let status = self.read_status(worktree, "no", limit).await?;
+                let status = self.read_status(worktree, ignored, "no", limit).await?;
                 Ok(Status {
                     untracked_left_out: true,
                     ..status
@@ -112,6 +130,7 @@ impl Repository {
     async fn read_status(
         &self,
         worktree: &Path,
+        ignored: &str,
         untracked: &str,
         limit: usize,
     ) -> Result<Status, GitError> {
@@ -119,7 +138,8 @@ impl Repository {
             .call_in(worktree, "status")
             .args(["--porcelain=v2", "-z", "--branch", "--ahead-behind"])
             // The user's settings may hide what would be lost with the worktree.
-            .args(["--ignore-submodules=none", "--renames"])
+            .arg(format!("--ignore-submodules={ignored}"))
+            .arg("--renames")
             .arg(format!("--untracked-files={untracked}"))
             .success()
             .await?;

@@ -1,20 +1,30 @@
 //! What would be lost if a worktree and its branch were deleted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::command::Call;
 use super::discovery::{Repository, path_of_line};
 use super::error::GitError;
 use super::history::{Commit, LOG_FORMAT, parse_log};
-use super::names::check_branch;
+use super::names::{Oid, check_branch};
 use super::refs::Head;
 use super::status::{Entry, Status};
+use super::submodules::SubmoduleWork;
+use crate::process::Finished;
 
 const SHOWN_ENTRIES: usize = 20;
 const SHOWN_COMMITS: usize = 20;
 /// Where else a commit may be kept.
 const ELSEWHERE: [&str; 4] = ["--branches", "--remotes", "--tags", "--glob=refs/codex"];
+/// References that each worktree has for itself; they are deleted with it.
+const OWN_REFERENCES: [&str; 3] = [
+    "--glob=refs/worktree",
+    "--glob=refs/bisect",
+    "--glob=refs/rewritten",
+];
 
-/// Stashes are not among it: they belong to the repository and outlive the worktree.
+/// Stashes are not among it: they belong to the repository and outlive the worktree. Neither are
+/// commits that only a reflog leads to: whoever amended or reset has given them up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsavedWork {
     /// How many files or untracked directories are not committed.
@@ -29,6 +39,9 @@ pub struct UnsavedWork {
     pub newest_commits: Vec<Commit>,
     /// What was begun and not finished.
     pub operation: Option<Operation>,
+    pub submodules: Vec<SubmoduleWork>,
+    /// The commit that was checked out.
+    pub commit: Option<Oid>,
 }
 
 impl UnsavedWork {
@@ -38,6 +51,7 @@ impl UnsavedWork {
             && !self.untracked_left_out
             && self.commits == 0
             && self.operation.is_none()
+            && self.submodules.is_empty()
     }
 }
 
@@ -51,7 +65,7 @@ pub enum Operation {
     Bisect,
 }
 
-fn parse_count(output: &[u8]) -> Result<usize, GitError> {
+pub(super) fn parse_count(output: &[u8]) -> Result<usize, GitError> {
     std::str::from_utf8(output)
         .ok()
         .and_then(|text| text.trim().parse().ok())
@@ -70,9 +84,10 @@ impl Repository {
         own_branch: Option<&str>,
     ) -> Result<UnsavedWork, GitError> {
         own_branch.map(check_branch).transpose()?;
-        let (status, operation) = tokio::try_join!(
-            self.status(worktree, SHOWN_ENTRIES),
-            self.operation(worktree)
+        let git_dir = self.git_dir(worktree).await?;
+        let (status, submodules) = tokio::try_join!(
+            self.status_without_submodules(worktree, SHOWN_ENTRIES),
+            self.submodule_work(worktree, &git_dir)
         )?;
         let (commits, newest_commits) = self
             .commits_only_here(worktree, &status, own_branch)
@@ -83,7 +98,9 @@ impl Repository {
             untracked_left_out: status.untracked_left_out,
             commits,
             newest_commits,
-            operation,
+            operation: operation_in(&git_dir),
+            submodules,
+            commit: status.commit,
         })
     }
 
@@ -97,10 +114,8 @@ impl Repository {
             .arg("--not")
             .arg(format!("--exclude={branch}"))
             .args(ELSEWHERE)
-            .arg("--")
-            .success()
-            .await?;
-        parse_count(&counted.stdout)
+            .arg("--");
+        parse_count(&over_all_references(&counted).await?.stdout)
     }
 
     async fn commits_only_here(
@@ -118,9 +133,7 @@ impl Repository {
         {
             range.push(format!("refs/heads/{name}"));
         }
-        if range.is_empty() {
-            return Ok((0, Vec::new()));
-        }
+        range.extend(OWN_REFERENCES.map(str::to_owned));
         range.push("--not".to_owned());
         let checked_out = match &status.head {
             Head::Branch(name) | Head::Unborn(name) => Some(name.as_str()),
@@ -137,10 +150,8 @@ impl Repository {
         let counted = self
             .call_in(worktree, "rev-list")
             .arg("--count")
-            .args(&range)
-            .success()
-            .await?;
-        let count = parse_count(&counted.stdout)?;
+            .args(&range);
+        let count = parse_count(&over_all_references(&counted).await?.stdout)?;
         if count == 0 {
             return Ok((0, Vec::new()));
         }
@@ -148,31 +159,50 @@ impl Repository {
             .call_in(worktree, "log")
             .args(LOG_FORMAT)
             .arg(format!("--max-count={SHOWN_COMMITS}"))
-            .args(&range)
-            .success()
-            .await?;
-        Ok((count, parse_log(&log.stdout)?))
+            .args(&range);
+        Ok((count, parse_log(&over_all_references(&log).await?.stdout)?))
     }
 
-    /// Finds what was begun in a worktree and not finished.
-    pub async fn operation(&self, worktree: &Path) -> Result<Option<Operation>, GitError> {
+    /// Returns the git directory of one worktree.
+    pub(super) async fn git_dir(&self, worktree: &Path) -> Result<PathBuf, GitError> {
         let answer = self
             .call_in(worktree, "rev-parse")
             .args(["--path-format=absolute", "--git-dir"])
             .success()
             .await?;
-        let git_dir = path_of_line(&answer.stdout);
-        let signs = [
-            ("rebase-merge", Operation::Rebase),
-            ("rebase-apply", Operation::Rebase),
-            ("MERGE_HEAD", Operation::Merge),
-            ("CHERRY_PICK_HEAD", Operation::CherryPick),
-            ("REVERT_HEAD", Operation::Revert),
-            ("BISECT_LOG", Operation::Bisect),
-        ];
-        Ok(signs
-            .into_iter()
-            .find(|(name, _)| git_dir.join(name).exists())
-            .map(|(_, operation)| operation))
+        Ok(path_of_line(&answer.stdout))
     }
+}
+
+/// Runs a call that reads all references. One that is deleted between being listed and being read,
+/// as when many agents end at once, makes git fail; then it is asked again.
+async fn over_all_references(call: &Call<'_>) -> Result<Finished, GitError> {
+    const ATTEMPTS: u32 = 10;
+    let mut attempt = 1;
+    loop {
+        match call.success().await {
+            Err(GitError::Failed { stderr, .. })
+                if attempt < ATTEMPTS && stderr.contains("bad object") =>
+            {
+                attempt += 1;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Finds what was begun in a worktree and not finished.
+fn operation_in(git_dir: &Path) -> Option<Operation> {
+    let signs = [
+        ("rebase-merge", Operation::Rebase),
+        ("rebase-apply", Operation::Rebase),
+        ("MERGE_HEAD", Operation::Merge),
+        ("CHERRY_PICK_HEAD", Operation::CherryPick),
+        ("REVERT_HEAD", Operation::Revert),
+        ("BISECT_LOG", Operation::Bisect),
+    ];
+    signs
+        .into_iter()
+        .find(|(name, _)| git_dir.join(name).exists())
+        .map(|(_, operation)| operation)
 }

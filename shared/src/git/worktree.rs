@@ -1,4 +1,4 @@
-//! The worktrees of a repository: list, remove, prune. Adding one is in `add_worktree`.
+//! The worktrees of a repository. Adding one is in `add_worktree`, removing one in `remove_worktree`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::error::GitError;
 use super::names::Oid;
 
 /// The reason git gives for its own lock while a worktree is being added.
-const UNFINISHED: &str = "initializing";
+pub(super) const UNFINISHED: &str = "initializing";
 
 /// One line of `git worktree list`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,70 +52,6 @@ impl Repository {
             let git_dir = path.join(path_of_line(git_dir));
             git_dir.is_dir() && !git_dir.join("index").exists()
         })
-    }
-
-    /// Removes a linked worktree; one that is gone already is fine.
-    ///
-    /// Without `force`, changes that are not committed and untracked files make it an error. A
-    /// worktree that someone locked stays, even with `force`.
-    pub async fn remove_worktree(&self, path: &Path, force: bool) -> Result<(), GitError> {
-        let _lock = self.lock().await?;
-        let path = resolved(path);
-        let worktrees = self.worktrees().await?;
-        let Some(worktree) = worktrees.iter().skip(1).find(|other| other.path == path) else {
-            return if path.symlink_metadata().is_ok() {
-                Err(GitError::NotALinkedWorktree { path })
-            } else {
-                Ok(())
-            };
-        };
-        if let Some(reason) = &worktree.locked
-            && !(force && reason == UNFINISHED)
-        {
-            return Err(GitError::WorktreeLocked {
-                path,
-                reason: reason.clone(),
-            });
-        }
-        if force {
-            return self.erase_worktree(&path).await;
-        }
-        let call = self.call("worktree remove").arg("--").arg(&path).writes();
-        let finished = call.run().await?;
-        if finished.status.success() {
-            return Ok(());
-        }
-        if call.stderr(&finished).contains("use --force to delete it") {
-            return Err(GitError::WorktreeDirty { path });
-        }
-        Err(call.failure(&finished))
-    }
-
-    /// Forgets worktrees whose directories are gone.
-    pub async fn prune_worktrees(&self) -> Result<(), GitError> {
-        let _lock = self.lock().await?;
-        self.call("worktree prune").writes().success().await?;
-        Ok(())
-    }
-
-    /// Removes a registered worktree with all that is in it, also a broken one.
-    pub(super) async fn erase_worktree(&self, path: &Path) -> Result<(), GitError> {
-        let call = self
-            .call("worktree remove")
-            .args(["--force", "--force", "--"])
-            .arg(path)
-            .writes();
-        let finished = call.run().await?;
-        if finished.status.success() {
-            return Ok(());
-        }
-        // git refuses a directory without its `.git` file; without the directory it has no doubts.
-        remove_directory(path).await?;
-        let registered = self.worktrees().await?;
-        if registered.iter().any(|other| other.path == path) {
-            call.success().await?;
-        }
-        Ok(())
     }
 }
 

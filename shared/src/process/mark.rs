@@ -21,6 +21,14 @@ pub fn mark(pid: u32) -> Option<ProcessMark> {
     Some(ProcessMark { pid, started })
 }
 
+/// Returns a mark that no process ever has: what it owns is unfinished, and anybody's to finish.
+pub fn nobody() -> ProcessMark {
+    ProcessMark {
+        pid: 0,
+        started: "released".to_owned(),
+    }
+}
+
 /// Tells whether a marked process still lives, and is not another one with the same number.
 pub fn is_alive(mark: &ProcessMark) -> bool {
     start_time(mark.pid).is_some_and(|started| in_this_boot(started) == mark.started)

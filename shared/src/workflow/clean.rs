@@ -87,7 +87,7 @@ async fn would_clean(
 pub(super) async fn clean_one(context: &Context, instance: Instance) -> Result<Cleaned, Error> {
     end_session(context, &instance).await?;
     agent_files::remove(context, &instance.id)?;
-    let kept = put_away(context, &instance).await?;
+    let kept = put_away(context, &instance).await?.left();
     let (id, note) = (instance.id.clone(), kept.clone());
     context
         .store

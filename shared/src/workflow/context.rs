@@ -27,6 +27,8 @@ pub struct Context {
     pub(super) transcripts: TranscriptReader,
     state_dir: PathBuf,
     repository: Option<Repository>,
+    /// Whether to come again rather than to wait for another process that has a repository locked.
+    impatient: bool,
 }
 
 impl Context {
@@ -50,6 +52,7 @@ impl Context {
             transcripts: TranscriptReader::default(),
             state_dir,
             repository,
+            impatient: false,
         })
     }
 
@@ -83,6 +86,22 @@ impl Context {
         match socket.or_else(|| self.tmux.socket().cloned().map(Ok)) {
             Some(Ok(socket)) => self.tmux.of_launch(socket, launch.and_then(Result::ok)),
             Some(Err(_)) | None => self.tmux.clone(),
+        }
+    }
+
+    /// Returns the surroundings for somebody who only looks: what is locked is left for later.
+    pub(super) fn impatient(&self) -> Self {
+        let mut here = self.clone();
+        here.impatient = true;
+        here
+    }
+
+    /// Gives a repository the patience that its user has.
+    pub(super) fn patience_with(&self, repository: Repository) -> Repository {
+        if self.impatient {
+            repository.impatient()
+        } else {
+            repository
         }
     }
 

@@ -10,8 +10,8 @@ use crate::config::Cleanup;
 use crate::error::Error;
 use crate::git::{GitError, Repository, UnsavedWork};
 use crate::model::{
-    Instance, InstanceId, InstanceKind, LaunchStep, Origin, ProcessMark, Status, StatusChange,
-    StatusEvent, TaskStatus,
+    Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent,
+    TaskStatus,
 };
 use crate::process;
 use crate::tmux::LaunchId;
@@ -87,10 +87,7 @@ pub(super) async fn release(context: &Context, id: &InstanceId) -> Result<(), Er
                 return Ok(());
             }
             // An ended row without an owner counts as put away.
-            let nobody = ProcessMark {
-                pid: 0,
-                started: "released".to_owned(),
-            };
+            let nobody = process::nobody();
             w.set_owner(&id, (!instance.status.is_live()).then_some(&nobody))
         })
         .await?;
@@ -133,24 +130,32 @@ async fn end_owned(
     for change in changes {
         run.changed(change);
     }
-    let kept = match instance.origin {
-        Origin::Adopted => None,
+    let left = match instance.origin {
+        Origin::Adopted => PutAway::Gone,
         Origin::Launched => {
             end_session(context, &instance).await?;
             agent_files::remove(context, id)?;
             let settings = context.settings_of(&instance.repository);
             match settings.map_or(Cleanup::Manual, |settings| settings.resources.cleanup) {
                 // As long as its pull request is open, the work may have to go on.
-                Cleanup::Auto if instance.status == Status::PrCreated => None,
+                Cleanup::Auto if instance.status == Status::PrCreated => PutAway::Gone,
                 Cleanup::Auto => put_away(context, &instance).await?,
-                Cleanup::Manual | Cleanup::Scheduled => instance
-                    .worktree_path
-                    .exists()
-                    .then(|| format!("kept by policy: {}", instance.worktree_path.display())),
+                Cleanup::Manual | Cleanup::Scheduled if instance.worktree_path.exists() => {
+                    PutAway::Kept(format!(
+                        "kept by policy: {}",
+                        instance.worktree_path.display()
+                    ))
+                }
+                Cleanup::Manual | Cleanup::Scheduled => PutAway::Gone,
             }
         }
     };
-    let note = match (&reason, &kept) {
+    // Owned by nobody that lives: the row is unfinished for whoever looks next.
+    let owner = matches!(left, PutAway::Later(_)).then(process::nobody);
+    let kept = left.left();
+    // What is removed in a moment is not worth a note that would outlive it.
+    let noted = kept.as_ref().filter(|_| owner.is_none());
+    let note = match (&reason, noted) {
         (Some(reason), Some(kept)) => Some(format!("{reason}; {kept}")),
         (Some(text), None) | (None, Some(text)) => Some(text.clone()),
         (None, None) => None,
@@ -163,25 +168,44 @@ async fn end_owned(
                 w.set_note(&wanted, note.as_deref())?;
             }
             w.set_launch_step(&wanted, LaunchStep::Ready)?;
-            w.set_owner(&wanted, None)?;
+            w.set_owner(&wanted, owner.as_ref())?;
             w.instance(&wanted)
         })
         .await?;
     Ok(Stopped { instance, kept })
 }
 
-/// Removes a worktree with the trust in it, unless work would be lost; says what was kept.
-pub(super) async fn put_away(
-    context: &Context,
-    instance: &Instance,
-) -> Result<Option<String>, Error> {
-    let kept = keep_or_remove_worktree(context, instance).await?;
-    if kept.is_none() {
+/// What became of an agent's worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PutAway {
+    Gone,
+    /// What was kept, and where.
+    Kept(String),
+    /// Another process has the repository locked; `reconcile` removes it when it can.
+    Later(String),
+}
+
+impl PutAway {
+    /// Returns what is still there.
+    pub(super) fn left(self) -> Option<String> {
+        match self {
+            Self::Gone => None,
+            Self::Kept(text) | Self::Later(text) => Some(text),
+        }
+    }
+}
+
+/// Removes a worktree with the trust in it, unless work would be lost.
+pub(super) async fn put_away(context: &Context, instance: &Instance) -> Result<PutAway, Error> {
+    let outcome = keep_or_remove_worktree(context, instance).await?;
+    if outcome == PutAway::Gone {
         agent_files::forget_trust(context, instance).await?;
     }
-    let id = instance.id.clone();
-    context.store.write(move |w| w.set_put_away(&id)).await?;
-    Ok(kept)
+    if !matches!(outcome, PutAway::Later(_)) {
+        let id = instance.id.clone();
+        context.store.write(move |w| w.set_put_away(&id)).await?;
+    }
+    Ok(outcome)
 }
 
 /// Kills the session, and whatever of it ignores that. One of that name that is not ours stays.
@@ -207,15 +231,15 @@ pub(super) async fn end_session(context: &Context, instance: &Instance) -> Resul
     Ok(())
 }
 
-/// Removes the worktree and its branch if nothing would be lost; else says what is kept and where.
+/// Removes the worktree and its branch if nothing would be lost.
 pub(super) async fn keep_or_remove_worktree(
     context: &Context,
     instance: &Instance,
-) -> Result<Option<String>, Error> {
+) -> Result<PutAway, Error> {
     let repository = match Repository::discover(&instance.repository).await {
-        Ok(repository) => repository,
+        Ok(repository) => context.patience_with(repository),
         // The whole repository is gone; there is nothing to save and nobody to ask.
-        Err(GitError::NotARepository { .. } | GitError::Io { .. }) => return Ok(None),
+        Err(GitError::NotARepository { .. } | GitError::Io { .. }) => return Ok(PutAway::Gone),
         Err(error) => return Err(error.into()),
     };
     let path = &instance.worktree_path;
@@ -225,73 +249,101 @@ pub(super) async fn keep_or_remove_worktree(
     // No agent was ever in a worktree whose checkout did not end.
     let half_made =
         instance.launch_step == LaunchStep::Worktree && repository.checkout_is_unfinished(path);
-    if path.exists() && !half_made {
-        match repository.unsaved_work(path, branch).await {
-            Ok(unsaved) if unsaved.is_nothing() => {}
-            Ok(unsaved) => return Ok(Some(describe(&unsaved, instance))),
-            // Removed by somebody else in the meantime.
-            Err(_) if !path.exists() => {}
-            Err(error) => {
-                let path = path.display();
-                return Ok(Some(format!(
-                    "kept {path}, because git can't tell: {error}"
-                )));
-            }
+    let removed = if half_made {
+        repository.erase_worktree(path).await.map(|()| None)
+    } else {
+        repository.remove_worktree(path, branch).await
+    };
+    match removed {
+        Ok(None) => {}
+        Ok(Some(unsaved)) => {
+            return Ok(PutAway::Kept(format!(
+                "kept {} on {} in {}",
+                describe(&unsaved),
+                branch.unwrap_or("a detached HEAD"),
+                path.display()
+            )));
         }
-    }
-    match repository.remove_worktree(path, true).await {
-        Ok(()) => {}
         // A person wants it to stay.
-        Err(error @ GitError::WorktreeLocked { .. }) => return Ok(Some(format!("kept: {error}"))),
+        Err(error @ GitError::WorktreeLocked { .. }) => {
+            return Ok(PutAway::Kept(format!("kept: {error}")));
+        }
+        Err(error @ GitError::LockTimeout { .. }) => return Ok(later(&error)),
+        Err(error) if path.exists() => {
+            let path = path.display();
+            return Ok(PutAway::Kept(format!(
+                "kept {path}, because git can't tell: {error}"
+            )));
+        }
         Err(error) => return Err(error.into()),
     }
-    if let Some(branch) = branch
-        && let Some(kept) = remove_branch(&repository, branch).await?
-    {
-        return Ok(Some(kept));
+    if let Some(folder) = path.parent() {
+        repository.delete_waste(folder).await;
+    }
+    if let Some(branch) = branch {
+        match remove_branch(&repository, branch).await? {
+            PutAway::Gone => {}
+            left @ (PutAway::Kept(_) | PutAway::Later(_)) => return Ok(left),
+        }
     }
     remove_empty_parents(path, context);
-    Ok(None)
+    Ok(PutAway::Gone)
 }
 
 /// Deletes the branch if its commits are elsewhere too.
-async fn remove_branch(repository: &Repository, branch: &str) -> Result<Option<String>, Error> {
+async fn remove_branch(repository: &Repository, branch: &str) -> Result<PutAway, Error> {
     let Some(tip) = repository.read_ref(&format!("refs/heads/{branch}")).await? else {
-        return Ok(None);
+        return Ok(PutAway::Gone);
     };
     let commits = repository.commits_only_on(branch).await?;
     if commits > 0 {
-        return Ok(Some(format!(
+        return Ok(PutAway::Kept(format!(
             "kept the branch {branch}: {commits} of its commits are nowhere else"
         )));
     }
     match repository.delete_branch(branch, Some(&tip)).await {
-        Ok(()) => Ok(None),
+        Ok(()) => Ok(PutAway::Gone),
         // A person has it checked out somewhere, or just committed to it: theirs now.
         Err(error @ (GitError::BranchCheckedOut { .. } | GitError::BranchMoved { .. })) => {
-            Ok(Some(format!("kept the branch: {error}")))
+            Ok(PutAway::Kept(format!("kept the branch: {error}")))
         }
+        Err(error @ GitError::LockTimeout { .. }) => Ok(later(&error)),
         Err(error) => Err(error.into()),
     }
 }
 
-fn describe(unsaved: &UnsavedWork, instance: &Instance) -> String {
+fn later(error: &GitError) -> PutAway {
+    PutAway::Later(format!("its worktree is removed later: {error}"))
+}
+
+/// Says what would be lost.
+pub(super) fn describe(unsaved: &UnsavedWork) -> String {
     let mut parts = Vec::new();
     if unsaved.uncommitted > 0 {
         parts.push(format!("{} uncommitted files", unsaved.uncommitted));
+    } else if unsaved.untracked_left_out {
+        parts.push("very many untracked files".to_owned());
     }
     if unsaved.commits > 0 {
         parts.push(format!("{} commits that are nowhere else", unsaved.commits));
     }
+    for submodule in &unsaved.submodules {
+        let path = submodule.path.display();
+        if submodule.uncommitted > 0 {
+            let files = submodule.uncommitted;
+            parts.push(format!("{files} uncommitted files in submodule {path}"));
+        }
+        if submodule.commits > 0 {
+            let commits = submodule.commits;
+            parts.push(format!(
+                "{commits} commits or stashes in submodule {path} that its remotes lack"
+            ));
+        }
+    }
     if let Some(operation) = unsaved.operation {
         parts.push(format!("an unfinished {operation:?}").to_lowercase());
     }
-    let branch = instance.branch_name.as_deref().unwrap_or("a detached HEAD");
-    format!(
-        "kept {} on {branch} in {}",
-        parts.join(" and "),
-        instance.worktree_path.display()
-    )
+    parts.join(" and ")
 }
 
 /// Removes the folders above a worktree that held nothing else; ones in use refuse by themselves.

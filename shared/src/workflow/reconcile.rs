@@ -50,6 +50,8 @@ pub async fn reconcile(context: &Context) -> Result<Reconciled, Error> {
 pub(super) async fn reconcile_and_keep(
     context: &Context,
 ) -> Result<(Reconciled, Option<Panes>), Error> {
+    // Whoever only looks must not wait for a process that has a repository locked.
+    let context = &context.impatient();
     let (unsettled, repositories) = context
         .store
         .read(|r| Ok((r.unsettled()?, r.repositories_with_leftovers()?)))

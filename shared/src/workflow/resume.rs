@@ -90,6 +90,7 @@ async fn restart(
     repository: &Repository,
     instance: &Instance,
 ) -> Result<(), Error> {
+    repository.restore_worktree(&instance.worktree_path).await?;
     let had_worktree = instance.worktree_path.exists();
     if !had_worktree {
         let base = instance

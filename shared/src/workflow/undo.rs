@@ -1,11 +1,12 @@
 //! Taking a launch back, in reverse, from wherever it stopped.
 
-use super::finish::{end_session, keep_or_remove_worktree};
+use super::finish::{PutAway, end_session, keep_or_remove_worktree};
 use super::launch::record_step;
 use super::request_changes::lose_review;
 use super::{Context, agent_files};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, InstanceKind, LaunchStep, StatusEvent, TaskStatus};
+use crate::process;
 use crate::store::StoreError;
 
 /// Removes what an unfinished launch has made, and its row. Safe to do twice.
@@ -24,7 +25,11 @@ pub(super) async fn undo(context: &Context, id: &InstanceId) -> Result<(), Error
             agent_files::forget_trust(context, &instance).await?;
             agent_files::remove(context, id)?;
             record_step(context, &instance, LaunchStep::Worktree).await?;
-            let kept = keep_or_remove_worktree(context, &instance).await?;
+            let kept = match keep_or_remove_worktree(context, &instance).await? {
+                PutAway::Gone => None,
+                PutAway::Kept(text) => Some(text),
+                PutAway::Later(_) => return leave_for_later(context, id).await,
+            };
             if instance.launch_step == LaunchStep::Session {
                 // A tmux that outlived a killed launcher may have made it only now.
                 end_session(context, &instance).await?;
@@ -33,6 +38,17 @@ pub(super) async fn undo(context: &Context, id: &InstanceId) -> Result<(), Error
         }
     };
     forget(context, instance, kept).await
+}
+
+/// Leaves the row, with its steps, to whoever reconciles next: the repository is locked.
+async fn leave_for_later(context: &Context, id: &InstanceId) -> Result<(), Error> {
+    let id = id.clone();
+    let nobody = process::nobody();
+    context
+        .store
+        .write(move |w| w.set_owner(&id, Some(&nobody)))
+        .await?;
+    Ok(())
 }
 
 async fn forget(context: &Context, instance: Instance, kept: Option<String>) -> Result<(), Error> {

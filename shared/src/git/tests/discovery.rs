@@ -265,7 +265,7 @@ async fn reftable_and_sha256_repositories() {
         .add_worktree(&path, new_branch("topic"))
         .await
         .unwrap();
-    repository.remove_worktree(&path, false).await.unwrap();
+    repository.erase_worktree(&path).await.unwrap();
     repository.delete_branch("topic", None).await.unwrap();
     assert!(!repository.branch_exists("topic").await.unwrap());
 }

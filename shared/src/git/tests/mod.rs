@@ -7,6 +7,7 @@ mod properties;
 mod push;
 mod snapshots;
 mod status;
+mod submodules;
 mod worktrees;
 
 use std::ffi::OsStr;

@@ -11,7 +11,7 @@ use crate::model::tdd::new_run_id;
 use crate::model::{InstanceId, InstanceKind, StatusEvent, TddResult, TddRun, TddStatus};
 use crate::process;
 use crate::store::NewTddRun;
-use crate::workflow::finish::fail;
+use crate::workflow::finish::{describe, fail};
 use crate::workflow::launch::{LaunchRequest, preflight, worktree_folder};
 use crate::workflow::pull_forge::Pulls;
 use crate::workflow::sync::until_left_alone;
@@ -271,17 +271,15 @@ async fn put_worktree_away(rounds: &Rounds<'_>, tdd: &TddRun) -> Result<Option<S
     if !path.exists() {
         return Ok(None);
     }
-    let unsaved = repository.unsaved_work(path, None).await?;
-    if !unsaved.is_nothing() {
-        return Ok(Some(format!(
-            "kept the worktree {}: {} uncommitted files and {} commits are nowhere else",
-            path.display(),
-            unsaved.uncommitted,
-            unsaved.commits
-        )));
-    }
-    match repository.remove_worktree(path, true).await {
-        Ok(()) => {}
+    match repository.remove_worktree(path, None).await {
+        Ok(None) => {}
+        Ok(Some(unsaved)) => {
+            return Ok(Some(format!(
+                "kept the worktree {}: {}",
+                path.display(),
+                describe(&unsaved)
+            )));
+        }
         Err(error @ GitError::WorktreeLocked { .. }) => return Ok(Some(format!("kept: {error}"))),
         Err(error) => return Err(error.into()),
     }

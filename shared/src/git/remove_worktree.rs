@@ -1,0 +1,328 @@
+//! Removes a worktree so that whoever is killed on the way leaves it whole or gone.
+//!
+//! First it is renamed: nothing writes into it by its path any more, and what came after the first
+//! look is found by a second one. Then git's record of it goes, by a rename too, under the
+//! repository's lock: that takes microseconds. Only then are files deleted, outside the lock. So a
+//! renamed worktree that git still knows is whole and goes back; one it does not know is waste.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::discovery::{Repository, path_of_line};
+use super::error::GitError;
+use super::lock::WorktreeLock;
+use super::unsaved::UnsavedWork;
+use super::worktree::{UNFINISHED, remove_directory, resolved};
+
+/// Ends the name of a worktree that is being removed.
+const MARK: &str = ".removing";
+/// Where git's records of removed worktrees go, in the common directory.
+const RECORDS: &str = "claude-codex-removed";
+/// Waste this old is nobody's work any more.
+const ABANDONED: Duration = Duration::from_mins(1);
+
+impl Repository {
+    /// Removes a linked worktree unless something would be lost with it and with `own_branch`: then
+    /// it stays, and that is returned. One that is gone already is fine, one that is locked stays.
+    pub async fn remove_worktree(
+        &self,
+        path: &Path,
+        own_branch: Option<&str>,
+    ) -> Result<Option<UnsavedWork>, GitError> {
+        let path = resolved(path);
+        self.restore_worktree(&path).await?;
+        let Some(record) = self.record_to_remove(&path, false)? else {
+            return Ok(None);
+        };
+        if path.symlink_metadata().is_err() {
+            self.forget(&record).await?;
+            return Ok(None);
+        }
+        let unsaved = self.unsaved_work(&path, own_branch).await?;
+        if !unsaved.is_nothing() {
+            return Ok(Some(unsaved));
+        }
+        let aside = set_aside(&path)?;
+        let forgotten = match self.is_unchanged(&aside, &unsaved, &record).await {
+            Ok(true) => self.forget(&record).await,
+            Ok(false) => {
+                put_back(&aside, &path, &record)?;
+                return Ok(Some(self.unsaved_work(&path, own_branch).await?));
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = forgotten {
+            put_back(&aside, &path, &record)?;
+            return Err(error);
+        }
+        delete(&aside).await;
+        Ok(None)
+    }
+
+    /// Looks again, and only at what may have come since nothing was found to lose.
+    async fn is_unchanged(
+        &self,
+        aside: &Path,
+        found: &UnsavedWork,
+        record: &Path,
+    ) -> Result<bool, GitError> {
+        if record.join("modules").exists() || aside.join(".gitmodules").exists() {
+            let again = self.unsaved_work(aside, None).await?;
+            return Ok(again.submodules.is_empty()
+                && again.uncommitted == 0
+                && again.commit == found.commit);
+        }
+        let status = self.status_without_submodules(aside, 0).await?;
+        Ok(status.is_clean() && status.commit == found.commit)
+    }
+
+    /// Removes a linked worktree with all that is in it, also a broken one; one that is gone
+    /// already is fine, one that a person has locked stays.
+    pub async fn erase_worktree(&self, path: &Path) -> Result<(), GitError> {
+        let path = resolved(path);
+        let Some(record) = self.record_to_remove(&path, true)? else {
+            return Ok(());
+        };
+        let lock = self.lock().await?;
+        self.erase_under_lock(&path, &record, &lock).await
+    }
+
+    /// Does the same for what a failed addition has left.
+    pub(super) async fn erase_unfinished(
+        &self,
+        path: &Path,
+        lock: &WorktreeLock,
+    ) -> Result<(), GitError> {
+        match self.record_of(path)? {
+            Some(record) => self.erase_under_lock(path, &record, lock).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn erase_under_lock(
+        &self,
+        path: &Path,
+        record: &Path,
+        lock: &WorktreeLock,
+    ) -> Result<(), GitError> {
+        let waste = self.forget_under_lock(record, lock)?;
+        delete(&waste).await;
+        remove_directory(path).await
+    }
+
+    /// Brings back a worktree whose removal was interrupted before git had forgotten it, and deletes
+    /// what interrupted removals have left of it otherwise.
+    pub async fn restore_worktree(&self, path: &Path) -> Result<(), GitError> {
+        let path = resolved(path);
+        for aside in asides(&path) {
+            match self.record_in(&aside, &path) {
+                Some(record) if path.symlink_metadata().is_err() => {
+                    put_back(&aside, &path, &record)?;
+                }
+                Some(_) => {}
+                None => delete(&aside).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes what removals of other worktrees in this folder have left behind.
+    pub async fn delete_waste(&self, folder: &Path) {
+        let marked = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with('.') && name.contains(MARK)
+        };
+        let worktrees = entries(folder).filter(marked).filter(|aside| {
+            let record = linked_record(aside);
+            record.is_none_or(|record| !record.exists())
+        });
+        let records = entries(&self.common_dir().join(RECORDS));
+        for waste in worktrees.chain(records) {
+            let abandoned = waste.symlink_metadata().is_ok_and(|found| {
+                let changed = Duration::from_secs(found.ctime().unsigned_abs());
+                let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH + changed);
+                age.is_ok_and(|age| age > ABANDONED)
+            });
+            if abandoned {
+                delete(&waste).await;
+            }
+        }
+    }
+
+    /// Finds git's record of a worktree that may be removed; none if there is nothing to remove.
+    fn record_to_remove(&self, path: &Path, unfinished: bool) -> Result<Option<PathBuf>, GitError> {
+        let Some(record) = self.record_of(path)? else {
+            return if path.symlink_metadata().is_ok() {
+                Err(GitError::NotALinkedWorktree {
+                    path: path.to_owned(),
+                })
+            } else {
+                Ok(None)
+            };
+        };
+        match std::fs::read_to_string(record.join("locked")) {
+            Ok(reason) if !(unfinished && reason.trim() == UNFINISHED) => {
+                Err(GitError::WorktreeLocked {
+                    path: path.to_owned(),
+                    reason: reason.trim().to_owned(),
+                })
+            }
+            Ok(_) | Err(_) => Ok(Some(record)),
+        }
+    }
+
+    /// Finds the folder in which git keeps what it knows about a worktree.
+    fn record_of(&self, path: &Path) -> Result<Option<PathBuf>, GitError> {
+        let folder = self.common_dir().join("worktrees");
+        let found = match std::fs::read_dir(&folder) {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(io("read", &folder, source)),
+        };
+        let wanted = path.join(".git");
+        let mut records = found.flatten().map(|entry| entry.path());
+        Ok(records.find(|record| recorded_link(record).as_ref() == Some(&wanted)))
+    }
+
+    /// Returns git's record of a worktree that was set aside, if it still is that worktree's.
+    fn record_in(&self, aside: &Path, path: &Path) -> Option<PathBuf> {
+        let record = linked_record(aside)?;
+        // An agent may have written anything into that file.
+        let ours = record.parent()? == self.common_dir().join("worktrees");
+        let link = recorded_link(&record)?;
+        // git brings the link up to date when it is used in a worktree that was moved.
+        let meant = link == path.join(".git") || link == aside.join(".git");
+        (ours && meant).then_some(record)
+    }
+
+    async fn forget(&self, record: &Path) -> Result<(), GitError> {
+        let lock = self.lock().await?;
+        let waste = self.forget_under_lock(record, &lock)?;
+        drop(lock);
+        delete(&waste).await;
+        Ok(())
+    }
+
+    /// Takes away git's record of a worktree; what is returned is to be deleted.
+    fn forget_under_lock(&self, record: &Path, _lock: &WorktreeLock) -> Result<PathBuf, GitError> {
+        let folder = self.common_dir().join(RECORDS);
+        std::fs::create_dir_all(&folder).map_err(|source| io("make", &folder, source))?;
+        let name = record.file_name().unwrap_or_default();
+        let free = |number: u32| {
+            let mut name = name.to_owned();
+            name.push(format!(".{number}"));
+            folder.join(name)
+        };
+        let waste = match rename_to_free(record, free) {
+            // Somebody else was faster.
+            Err(_) if !record.exists() => free(0),
+            outcome => outcome?,
+        };
+        // As git does with the last one; it stays if there are others.
+        let _ = std::fs::remove_dir(self.common_dir().join("worktrees"));
+        Ok(waste)
+    }
+}
+
+/// Renames a worktree to a hidden name beside it.
+fn set_aside(path: &Path) -> Result<PathBuf, GitError> {
+    let name = path.file_name().unwrap_or_default().to_owned();
+    rename_to_free(path, |number| {
+        let mut aside = std::ffi::OsString::from(".");
+        aside.push(&name);
+        aside.push(MARK);
+        if number > 0 {
+            aside.push(format!("-{number}"));
+        }
+        path.with_file_name(aside)
+    })
+}
+
+fn put_back(aside: &Path, path: &Path, record: &Path) -> Result<(), GitError> {
+    std::fs::rename(aside, path).map_err(|source| io("rename", aside, source))?;
+    if recorded_link(record).is_none_or(|link| link != path.join(".git")) {
+        use std::os::unix::ffi::OsStrExt;
+        let mut line = path.join(".git").as_os_str().as_bytes().to_owned();
+        line.push(b'\n');
+        let file = record.join("gitdir");
+        std::fs::write(&file, line).map_err(|source| io("write", &file, source))?;
+    }
+    Ok(())
+}
+
+/// Renames to the first of the names that is not taken.
+fn rename_to_free(from: &Path, name: impl Fn(u32) -> PathBuf) -> Result<PathBuf, GitError> {
+    const MOST: u32 = 1_000;
+    let mut number = 0;
+    loop {
+        let to = name(number);
+        match std::fs::rename(from, &to) {
+            Ok(()) => return Ok(to),
+            Err(error) if number < MOST && to.symlink_metadata().is_ok() => {
+                tracing::debug!(%error, "{} is taken", to.display());
+            }
+            Err(source) => return Err(io("rename", from, source)),
+        }
+        number += 1;
+    }
+}
+
+/// Lists what is left of removals of one worktree.
+fn asides(path: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Vec::new();
+    };
+    let start = format!(".{}{MARK}", name.to_string_lossy());
+    let of_it = |found: &PathBuf| {
+        let found = found.file_name().unwrap_or_default().to_string_lossy();
+        found
+            .strip_prefix(&start)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    entries(folder).filter(of_it).collect()
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let found = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    found.map(|entry| entry.path())
+}
+
+/// Reads which record the `.git` file of a worktree names.
+fn linked_record(worktree: &Path) -> Option<PathBuf> {
+    let line = std::fs::read(worktree.join(".git")).ok()?;
+    let record = path_of_line(line.strip_prefix(b"gitdir: ")?);
+    worktree.join(record).canonicalize().ok()
+}
+
+/// Reads which `.git` file a record names.
+fn recorded_link(record: &Path) -> Option<PathBuf> {
+    let text = std::fs::read(record.join("gitdir")).ok()?;
+    let link = record.join(path_of_line(&text));
+    let folder = link.parent()?;
+    Some(resolved(folder).join(".git"))
+}
+
+/// Deletes waste. What resists is left to whoever comes next: git does not know it any more.
+async fn delete(waste: &Path) {
+    const ATTEMPTS: u32 = 3;
+    for attempt in 1..=ATTEMPTS {
+        match tokio::fs::remove_dir_all(waste).await {
+            Ok(()) => return,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) if attempt == ATTEMPTS => {
+                tracing::warn!(%error, "{} could not be deleted", waste.display());
+            }
+            // Something may just have written one more file.
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    }
+}
+
+fn io(action: &'static str, path: &Path, source: std::io::Error) -> GitError {
+    GitError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,229 @@
+//! Work inside submodules. Their repositories lie in the git directory of the worktree (or in the
+//! worktree itself) and are deleted with it, so what their own remotes lack exists nowhere else.
+//!
+//! Git LFS objects of a submodule are not counted: nothing on this machine says whether the remote
+//! has them. Those of the repository itself are kept in its common directory and outlive worktrees.
+
+use std::collections::BTreeSet;
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
+
+use super::command::{Call, Place};
+use super::discovery::{Repository, path_of};
+use super::error::GitError;
+use super::status::parse_status;
+use super::unsaved::parse_count;
+
+/// What agents write into a submodule's configuration must not run in our name.
+const GUARDS: [&str; 10] = [
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.splitIndex=false",
+    "-c",
+    "protocol.allow=never",
+];
+/// The list of all files of the largest repositories.
+const LISTING: usize = 256 << 20;
+
+/// What one submodule would lose with the worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubmoduleWork {
+    /// Where it is in the worktree, or its name in the git directory if it is checked out nowhere.
+    pub path: PathBuf,
+    pub uncommitted: usize,
+    /// Commits and stashes that no remote-tracking branch leads to.
+    pub commits: usize,
+}
+
+impl Repository {
+    /// Finds the submodules of a worktree, nested ones too, that have something to lose.
+    pub(super) async fn submodule_work(
+        &self,
+        worktree: &Path,
+        git_dir: &Path,
+    ) -> Result<Vec<SubmoduleWork>, GitError> {
+        let mut found = Vec::new();
+        let modules = git_dir.join("modules");
+        let mut repositories = git_dirs_below(&modules);
+        let mut named: Vec<(PathBuf, PathBuf)> = repositories
+            .iter()
+            .map(|path| {
+                let name = path.strip_prefix(&modules).unwrap_or(path);
+                (path.clone(), name.to_owned())
+            })
+            .collect();
+        let mut places = self.gitlinks(self.call_in(worktree, "ls-files")).await?;
+        let mut checked = BTreeSet::new();
+        while let Some(path) = places.pop() {
+            let folder = worktree.join(&path);
+            let dot_git = folder.join(".git");
+            // Not checked out; and a link that leads out of the worktree is not deleted with it.
+            let real = folder.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+            if !real || dot_git.symlink_metadata().is_err() || !checked.insert(path.clone()) {
+                continue;
+            }
+            if dot_git.is_dir() && repositories.insert(dot_git.clone()) {
+                named.push((dot_git.clone(), path.clone()));
+                for nested in git_dirs_below(&dot_git.join("modules")) {
+                    named.push((nested, path.clone()));
+                }
+            }
+            let uncommitted = self.uncommitted_in(&folder).await?;
+            if uncommitted > 0 {
+                found.push(SubmoduleWork {
+                    path: path.clone(),
+                    uncommitted,
+                    commits: 0,
+                });
+            }
+            let nested = self.gitlinks(self.guarded(Place::Worktree(&folder), "ls-files"));
+            places.extend(nested.await?.into_iter().map(|inner| path.join(inner)));
+        }
+        for (git_dir, path) in named {
+            let commits = self.commits_without_remote(&git_dir).await?;
+            if commits > 0 {
+                found.push(SubmoduleWork {
+                    path,
+                    uncommitted: 0,
+                    commits,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    fn guarded<'a>(&'a self, place: Place<'a>, operation: &'static str) -> Call<'a> {
+        self.git
+            .call(place, operation)
+            .settings(&GUARDS)
+            .env("GIT_NO_LAZY_FETCH", "1")
+    }
+
+    /// Lists the paths in the index that are commits of other repositories.
+    async fn gitlinks(&self, call: Call<'_>) -> Result<Vec<PathBuf>, GitError> {
+        let listed = call
+            .args(["--stage", "-z"])
+            .output(LISTING)
+            .success()
+            .await?;
+        let links = listed.stdout.split(|byte| *byte == 0).filter_map(|line| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            line.starts_with(b"160000 ")
+                .then(|| path_of(&line[tab + 1..]))
+        });
+        Ok(links.collect())
+    }
+
+    async fn uncommitted_in(&self, submodule: &Path) -> Result<usize, GitError> {
+        let mut call = self
+            .guarded(Place::Worktree(submodule), "status")
+            .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind"])
+            // Nested ones are looked at by themselves.
+            .args(["--ignore-submodules=dirty", "--untracked-files=normal"]);
+        let mut settings = Vec::new();
+        for filter in self.own_filters(submodule).await? {
+            for (key, value) in [("clean", ""), ("process", ""), ("required", "false")] {
+                settings.push((format!("{filter}.{key}"), value));
+            }
+        }
+        call = call.env("GIT_CONFIG_COUNT", settings.len().to_string());
+        for (index, (key, value)) in settings.into_iter().enumerate() {
+            call = call
+                .env(format!("GIT_CONFIG_KEY_{index}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{index}"), value);
+        }
+        let status = call.success().await?;
+        Ok(parse_status(&status.stdout, 0)?.total)
+    }
+
+    /// Lists the filters that the submodule itself configures, as `filter.NAME`.
+    async fn own_filters(&self, submodule: &Path) -> Result<BTreeSet<String>, GitError> {
+        let answer = self
+            .guarded(Place::Worktree(submodule), "config")
+            .args(["--show-scope", "--null", "--name-only"])
+            .args(["--get-regexp", r"^filter\."])
+            .answer()
+            .await?;
+        let text = answer.map(|answer| answer.stdout_text());
+        let text = text.unwrap_or_default();
+        let mut fields = text.split('\0');
+        let mut filters = BTreeSet::new();
+        while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
+            if matches!(scope, "local" | "worktree")
+                && let Some((name, _)) = key.rsplit_once('.')
+            {
+                filters.insert(name.to_owned());
+            }
+        }
+        Ok(filters)
+    }
+
+    /// Counts the commits, stashes included, that the repository did not get from a remote.
+    async fn commits_without_remote(&self, git_dir: &Path) -> Result<usize, GitError> {
+        let mut input = String::new();
+        for oid in fetched(git_dir) {
+            input.push('^');
+            input.push_str(&oid);
+            input.push('\n');
+        }
+        let counted = self
+            .guarded(Place::Repository(git_dir), "rev-list")
+            .args(["--count", "--ignore-missing"])
+            .args(["--exclude=refs/remotes/*", "--exclude=refs/tags/*", "--all"])
+            .args(["--stdin", "--not", "--remotes"])
+            // Its worktree may be gone, which git would not start without.
+            .env("GIT_WORK_TREE", git_dir)
+            .input(input.as_bytes())
+            .success()
+            .await?;
+        parse_count(&counted.stdout)
+    }
+}
+
+/// Returns the commits that came from a remote without a remote-tracking branch: tags of the first
+/// clone, which are packed then, and single commits that `git submodule update` asks for by id.
+fn fetched(git_dir: &Path) -> Vec<String> {
+    let read = |name| std::fs::read_to_string(git_dir.join(name)).unwrap_or_default();
+    let packed = read("packed-refs");
+    let tags = packed.lines().filter_map(|line| {
+        let (oid, name) = line.split_once(' ')?;
+        name.starts_with("refs/tags/").then_some(oid)
+    });
+    let fetch_head = read("FETCH_HEAD");
+    let by_id = fetch_head.lines().filter_map(|line| {
+        let mut fields = line.split('\t');
+        let (oid, source) = (fields.next()?, fields.nth(1)?);
+        // `git fetch .` gets from the repository what it has.
+        let from_itself = source == "." || source.ends_with(" of .");
+        (!from_itself).then_some(oid)
+    });
+    tags.chain(by_id)
+        .filter(|oid| oid.bytes().all(|byte| byte.is_ascii_hexdigit()) && oid.len() >= 40)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Finds the repositories in a `modules` folder; names may have slashes, and submodules submodules.
+fn git_dirs_below(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        for entry in entries.filter(is_folder) {
+            let path = entry.path();
+            if path.join("HEAD").exists() && path.join("objects").is_dir() {
+                folders.push(path.join("modules"));
+                found.insert(path);
+            } else {
+                folders.push(path);
+            }
+        }
+    }
+    found
+}
