@@ -202,6 +202,17 @@ CREATE TABLE pull_requests (
 -- One open pull request per branch: a race makes one row, not two.
 CREATE UNIQUE INDEX pull_requests_open_head ON pull_requests (repository, head_branch) WHERE state = 'open';
 
+-- A merge that is under way, recorded before it is taken: whoever finds it after a crash finishes it.
+CREATE TABLE local_merges (
+    repository  TEXT PRIMARY KEY,
+    number      INTEGER NOT NULL,
+    base_branch TEXT NOT NULL,
+    -- Where the base branch is before and after.
+    old_commit  TEXT NOT NULL,
+    new_commit  TEXT NOT NULL,
+    begun_at    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- What was last heard from GitHub, for conditional requests and rate limits.
 CREATE TABLE github_state (
     resource   TEXT PRIMARY KEY,

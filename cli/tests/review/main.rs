@@ -23,6 +23,8 @@ mod kills;
 #[cfg(test)]
 mod merging;
 #[cfg(test)]
+mod merging_at_once;
+#[cfg(test)]
 mod publishing;
 #[cfg(test)]
 mod publishing_refused;

@@ -6,6 +6,7 @@
 //! hooks or remotes print is made harmless in `scrub`; names are checked in `names`.
 
 mod add_worktree;
+mod advance;
 mod command;
 mod diff;
 mod discovery;
@@ -13,6 +14,7 @@ mod error;
 mod history;
 mod lock;
 mod merge;
+mod moving_checkout;
 mod names;
 mod push;
 mod refs;
@@ -29,6 +31,7 @@ mod worktree;
 mod tests;
 
 pub use add_worktree::{AddedWorktree, Checkout};
+pub use advance::{MergeTurn, Resumed};
 pub use command::Git;
 pub use diff::{ChangedFile, DiffStat, DiffText, FileStat, parse_name_status, parse_numstat};
 pub use discovery::Repository;

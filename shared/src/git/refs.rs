@@ -170,38 +170,6 @@ impl Repository {
         Ok(())
     }
 
-    /// Moves a local branch that no worktree has checked out, if it still is where it was seen.
-    pub async fn move_branch(&self, name: &str, from: &Oid, to: &Oid) -> Result<(), GitError> {
-        check_branch(name)?;
-        let _lock = self.lock().await?;
-        if let Some(at) = self.branch_checked_out_at(name).await? {
-            return Err(GitError::BranchCheckedOut {
-                name: name.to_owned(),
-                at,
-            });
-        }
-        let reference = format!("refs/heads/{name}");
-        let call = self
-            .call("update-ref")
-            .args(["--", &reference, to.as_str(), from.as_str()])
-            .writes();
-        let finished = call.run().await?;
-        if finished.status.success() {
-            return Ok(());
-        }
-        match self.read_ref(&reference).await? {
-            Some(actual) if actual != *from => Err(GitError::BranchMoved {
-                name: name.to_owned(),
-                expected: from.clone(),
-                actual,
-            }),
-            Some(_) => Err(call.failure(&finished)),
-            None => Err(GitError::BranchNotFound {
-                name: name.to_owned(),
-            }),
-        }
-    }
-
     /// Deletes a reference; one that is gone already is fine.
     pub async fn delete_ref(&self, name: &str) -> Result<(), GitError> {
         check_reference(name)?;

@@ -1,13 +1,18 @@
 //! The built-in forge: rows for what pull requests say, references for what they hold.
 
+use std::path::Path;
+
 use super::Context;
 use super::publish::Work;
 use crate::error::{Code, Error};
-use crate::git::{DiffText, FastForward, GitError, Oid, Repository};
+use crate::git::{DiffText, MergeTurn, Oid, Repository, Resumed};
 use crate::model::{MergeMethod, NewPullRequest, PullRequest, PullState};
+use crate::store::LocalMerge;
 
 /// How much of a description goes into the message of a commit.
 const MESSAGE: usize = 10_000;
+/// How many interrupted merges one look finishes; the next one goes on.
+const AT_ONCE: usize = 20;
 
 fn key(repository: &Repository) -> String {
     Context::repository_key(repository.root())
@@ -139,12 +144,17 @@ pub(super) async fn reopen(
 }
 
 /// Merges a pull request into its base branch. A conflict, or a worktree in the way, changes nothing.
+///
+/// Merges of one repository take turns. What a merge is about to do is recorded first: if its process
+/// is killed, whoever looks next finishes it.
 pub(super) async fn merge(
     context: &Context,
     repository: &Repository,
     number: u64,
     method: MergeMethod,
 ) -> Result<PullRequest, Error> {
+    let turn = repository.merge_turn().await?;
+    settle(context, repository, &turn).await?;
     let pull = get(context, repository, number).await?;
     match pull.state {
         PullState::Open => {}
@@ -161,38 +171,104 @@ pub(super) async fn merge(
     let Some(base) = repository.read_ref(&reference).await? else {
         return Err(base_gone(&pull));
     };
-    let checked_out = repository.branch_checked_out_at(&pull.base_branch).await?;
-    if let Some(worktree) = &checked_out
-        && repository.status(worktree, 0).await?.has_tracked_changes()
-    {
-        return Err(GitError::WorktreeDirty {
-            path: worktree.clone(),
-        }
-        .into());
-    }
     let head = head_of(repository, &pull).await?;
     let message = message(&pull, method);
     let commit = repository.combine(method, &base, &head, &message).await?;
-    if commit != base {
-        match &checked_out {
-            None => {
-                repository
-                    .move_branch(&pull.base_branch, &base, &commit)
-                    .await?;
+    if commit == base {
+        return merged(context, repository, number, &commit).await;
+    }
+    let begun = LocalMerge {
+        repository: key(repository),
+        number,
+        base_branch: pull.base_branch.clone(),
+        old_commit: base.as_str().to_owned(),
+        new_commit: commit.as_str().to_owned(),
+    };
+    let record = begun.clone();
+    context
+        .store
+        .write(move |w| w.begin_local_merge(&record))
+        .await?;
+    let advanced = repository
+        .advance(&turn, &pull.base_branch, &base, &commit)
+        .await;
+    // After a failure this finds out how far it got: mostly nowhere.
+    let settled = match &advanced {
+        Ok(()) => record_merged(context, &begun).await?,
+        Err(_) => settle(context, repository, &turn).await?,
+    };
+    match (settled, advanced) {
+        (Some(pull), _) => Ok(pull),
+        (None, Err(error)) => Err(error.into()),
+        (None, Ok(())) => get(context, repository, number).await,
+    }
+}
+
+/// Finishes merges that a killed process has begun, in all repositories in which nobody is merging.
+pub(super) async fn settle_merges(context: &Context) -> Result<(), Error> {
+    let begun = context.store.read(|r| r.local_merges(AT_ONCE)).await?;
+    for merge in begun {
+        let repository = match Repository::discover(Path::new(&merge.repository)).await {
+            Ok(repository) => repository,
+            Err(error) => {
+                tracing::warn!(%error, "the merge of {} waits", merge.number);
+                continue;
             }
-            Some(worktree) => match repository.fast_forward(worktree, &commit).await? {
-                FastForward::Done { .. } | FastForward::AlreadyThere => {}
-                FastForward::NotFastForward => {
-                    return Err(Error::new(
-                        Code::GitFailed,
-                        format!("`{}` has moved meanwhile", pull.base_branch),
-                    )
-                    .hint("Nothing was changed. Try again."));
-                }
-            },
+        };
+        let settled = match repository.merge_turn_now().await {
+            Ok(Some(turn)) => settle(context, &repository, &turn).await,
+            Ok(None) => continue,
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = settled {
+            tracing::warn!(%error, "the merge of {} waits", merge.number);
         }
     }
-    merged(context, repository, number, &commit).await
+    Ok(())
+}
+
+/// Finishes the merge that was begun in a repository, if there is one; returns what it has merged.
+async fn settle(
+    context: &Context,
+    repository: &Repository,
+    turn: &MergeTurn,
+) -> Result<Option<PullRequest>, Error> {
+    let wanted = key(repository);
+    let begun = context.store.read(move |r| r.local_merge(&wanted)).await?;
+    let Some(begun) = begun else {
+        return Ok(None);
+    };
+    let resumed = match (Oid::parse(&begun.old_commit), Oid::parse(&begun.new_commit)) {
+        (Some(old), Some(new)) => {
+            repository
+                .resume_advance(turn, &begun.base_branch, &old, &new)
+                .await?
+        }
+        _ => Resumed::NotBegun,
+    };
+    match resumed {
+        Resumed::Finished => record_merged(context, &begun).await,
+        Resumed::NotBegun => {
+            let wanted = key(repository);
+            context
+                .store
+                .write(move |w| w.forget_local_merge(&wanted))
+                .await?;
+            Ok(None)
+        }
+    }
+}
+
+async fn record_merged(
+    context: &Context,
+    begun: &LocalMerge,
+) -> Result<Option<PullRequest>, Error> {
+    let begun = begun.clone();
+    let merged = context
+        .store
+        .write(move |w| w.finish_local_merge(&begun))
+        .await?;
+    Ok(Some(merged))
 }
 
 async fn merged(

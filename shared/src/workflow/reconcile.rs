@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::clean::clean_one;
 use super::finish::{end, fail, release};
+use super::local_forge::settle_merges;
 use super::panes::{PaneLife, Panes};
 use super::publish_moves::publish_failed;
 use super::undo::undo;
@@ -52,6 +53,7 @@ pub(super) async fn reconcile_and_keep(
 ) -> Result<(Reconciled, Option<Panes>), Error> {
     // Whoever only looks must not wait for a process that has a repository locked.
     let context = &context.impatient();
+    settle_merges(context).await?;
     let (unsettled, repositories) = context
         .store
         .read(|r| Ok((r.unsettled()?, r.repositories_with_leftovers()?)))

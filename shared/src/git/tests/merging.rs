@@ -102,27 +102,6 @@ async fn what_is_there_already_is_not_made_again() {
 }
 
 #[tokio::test]
-async fn a_branch_moves_only_from_where_it_was_seen() {
-    let (fixture, onto, head) = forked("topic.txt");
-    let repository = fixture.repository().await;
-    let error = repository
-        .move_branch("main", &onto, &head)
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(error, GitError::BranchCheckedOut { .. }),
-        "{error}"
-    );
-    let error = repository
-        .move_branch("topic", &onto, &head)
-        .await
-        .unwrap_err();
-    assert!(matches!(error, GitError::BranchMoved { .. }), "{error}");
-    repository.move_branch("topic", &head, &onto).await.unwrap();
-    assert_eq!(git(&fixture.root, &["rev-parse", "topic"]), onto.as_str());
-}
-
-#[tokio::test]
 async fn a_series_too_long_to_rebase_is_refused_and_not_cut() {
     let (fixture, onto, _) = forked("topic.txt");
     let mut stream = String::new();

@@ -1,5 +1,6 @@
 //! Tests against the real git, each in a directory of its own.
 
+mod advancing;
 mod discovery;
 mod history;
 mod merging;
