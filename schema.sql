@@ -106,6 +106,8 @@ CREATE TABLE instances (
     put_away_at        TEXT,
     -- Why it failed, or what of it was kept and where: one sentence for the person.
     note               TEXT,
+    -- Counts the leases on its messages: each gets the next number as its fencing token.
+    delivery_epoch     INTEGER NOT NULL DEFAULT 0,
     created_at         TEXT NOT NULL,
     last_activity      TEXT NOT NULL,
     -- When it reached the status it has.
@@ -159,17 +161,22 @@ CREATE TABLE messages (
     sender       TEXT NOT NULL,
     kind         TEXT NOT NULL CHECK (kind IN ('feedback', 'review_lost', 'limit_reached', 'note')),
     body         TEXT NOT NULL,
-    -- owed: nothing done yet. typed: pasted, proof awaited. taken: the agent has it. dropped: its agent ended for good.
-    state        TEXT NOT NULL CHECK (state IN ('owed', 'typed', 'taken', 'dropped')),
+    -- owed: nothing done yet. typed: pasted, proof awaited. taken: the agent has it. unconfirmed: typed, and nothing
+    -- proves that the agent has it; only a person sends it again. dropped: its agent ended for good.
+    state        TEXT NOT NULL CHECK (state IN ('owed', 'typed', 'taken', 'unconfirmed', 'dropped')),
     -- How it was taken.
     taken_by     TEXT CHECK (taken_by IN ('prompt_hook', 'stop_hook', 'session_hook', 'transcript', 'screen')),
     attempts     INTEGER NOT NULL DEFAULT 0,
     -- Who is delivering it now, until when nobody else may.
     lease_holder TEXT,
     lease_until  TEXT,
+    -- The fencing token of that lease, from instances.delivery_epoch.
+    lease_epoch  INTEGER NOT NULL DEFAULT 0,
+    -- The lease under which it was typed last: tmux knows, per pane, what was done under it.
+    typed_epoch  INTEGER NOT NULL DEFAULT 0,
     -- Not before this time (back-off).
     not_before   TEXT,
-    -- Why it still waits: one phrase for the person.
+    -- Why it still waits: a word of model::WaitReason.
     waiting_for  TEXT,
     created_at   TEXT NOT NULL,
     typed_at     TEXT,

@@ -98,7 +98,11 @@ pub(crate) fn table(rows: &[BoardRow]) -> Table {
     let mut table = Table::new(&titles);
     for row in rows {
         let instance = &row.instance;
-        let (doing, style) = shown_activity(&row.activity);
+        let (mut doing, mut style) = shown_activity(&row.activity);
+        if row.unconfirmed_messages > 0 {
+            doing = format!("{doing}, {} unconfirmed", row.unconfirmed_messages);
+            style = WARNING;
+        }
         let mut cells = vec![
             Cell::styled(instance.id.as_str(), NAME),
             Cell::new(instance.kind.as_str()),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use shared::model::InstanceId;
+use shared::model::{InstanceId, MessageId};
 use shared::workflow::{self, Sent};
 
 use super::code::read_prompt;
@@ -14,7 +14,8 @@ use crate::session::{self, Record};
 const EXAMPLES: &str = "\
 Examples:
   claude-codex send work-42-a1 \"Use the new API instead\"
-  claude-codex send work-42-a1 - < notes.md";
+  claude-codex send work-42-a1 - < notes.md
+  claude-codex send work-42-a1 --again m-1a2b3c4d";
 
 /// Hand a text to an agent, as soon as it can take it
 #[derive(Debug, Args)]
@@ -23,15 +24,22 @@ pub(crate) struct SendArgs {
     /// The agent
     id: InstanceId,
     /// What to tell it; `-` reads it from standard input
-    text: String,
+    #[arg(required_unless_present = "again")]
+    text: Option<String>,
+    /// Type a message once more that is unconfirmed (`claude-codex show` lists them)
+    #[arg(long, value_name = "MESSAGE", conflicts_with = "text")]
+    again: Option<MessageId>,
 }
 
 pub(crate) async fn send(args: &SendArgs, output: Output) -> Result<(), Failure> {
-    let text = read_prompt(args.text.clone())?;
+    let text = args.text.clone().map(read_prompt).transpose()?;
     let context = session::open(output).await?;
     let (run, progress) = Progress::start(output);
     let record = Record::begin("send", json!({ "id": args.id }));
-    let result = workflow::send(&context, &run, &args.id, &text).await;
+    let result = match &args.again {
+        Some(message) => workflow::send_again(&context, &run, &args.id, message).await,
+        None => workflow::send(&context, &run, &args.id, &text.unwrap_or_default()).await,
+    };
     progress.finish(&result);
     let summary = |sent: &Sent| json!(sent);
     record
@@ -42,9 +50,14 @@ pub(crate) async fn send(args: &SendArgs, output: Output) -> Result<(), Failure>
         return output.document(&sent);
     }
     let id = &args.id;
-    output.print(&match (sent.delivered, &sent.waiting_for) {
+    output.print(&match (sent.delivered, sent.waiting_for) {
         (true, _) => format!("{NAME}{id}{NAME:#} has it\n"),
-        (false, Some(reason)) => format!("Stored; it waits for {reason}\n"),
+        (false, _) if sent.unconfirmed => format!(
+            "Typed, but nothing shows that {NAME}{id}{NAME:#} has it. Look (`claude-codex attach {id}`); \
+             `claude-codex send {id} --again {}` types it once more\n",
+            sent.message_id
+        ),
+        (false, Some(reason)) => format!("Stored; it waits for {}\n", reason.phrase()),
         (false, None) => format!("Stored; {NAME}{id}{NAME:#} gets it when its turn ends\n"),
     })
 }

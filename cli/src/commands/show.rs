@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use serde::Serialize;
-use shared::model::{InstanceId, InstanceKind, Message, Review, Task, Verdict};
+use shared::model::{InstanceId, InstanceKind, Message, MessageState, Review, Task, Verdict};
 use shared::store::EventRow;
 use shared::workflow::{self, BoardRow, Context};
 
@@ -99,6 +99,7 @@ async fn find(context: &Context, id: &InstanceId) -> Result<BoardRow, Failure> {
         instance,
         activity: workflow::Activity::Unknown,
         reviews: None,
+        unconfirmed_messages: 0,
     }))
 }
 
@@ -232,14 +233,20 @@ fn round_lines(round: &Review, most: u32) -> String {
 }
 
 fn message_line(message: &Message) -> String {
-    let waits = message.waiting_for.as_deref();
-    let waits = waits.map(|what| format!(", waits for {}", harmless(what)));
+    let more = match (message.state, message.waiting_for) {
+        (MessageState::Unconfirmed, _) => format!(
+            ": typed, and nothing shows that the agent has it (`claude-codex send {} --again {}`)",
+            message.instance_id, message.id
+        ),
+        (_, Some(reason)) => format!(", waits for {}", reason.phrase()),
+        (_, None) => String::new(),
+    };
     format!(
         "{} {} from {}: {}{}",
         readable(&message.created_at),
         message.kind,
         harmless(&message.sender),
         message.state,
-        waits.unwrap_or_default(),
+        more,
     )
 }

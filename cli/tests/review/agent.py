@@ -2,13 +2,15 @@
 
 It takes bracketed pastes and Enter as Claude Code does, shows what was submitted, and writes down all
 that happens, one JSON object a line, to $SCRIPT_DIR/<instance>.log. Tests command it by lines appended to
-$SCRIPT_DIR/<instance>.in. $SCRIPT_CODER and $SCRIPT_REVIEWER say what it does by itself.
+$SCRIPT_DIR/<instance>.in. $SCRIPT_CODER and $SCRIPT_REVIEWER say what it does by itself. $SCRIPT_SHOW says what its
+terminal shows: nothing of a draft (the default), the `draft` as well, or all of it only `folded`; $SCRIPT_DEAF makes it ignore Enter.
 """
 import json, os, select, subprocess, sys, termios, threading, time, tty
 
 FOLDER, ME, ROLE = os.environ["SCRIPT_DIR"], os.environ["CODEX_INSTANCE_ID"], os.environ["CODEX_ROLE"]
 LOG = open(os.path.join(FOLDER, ME + ".log"), "a", buffering=1)
 LOCK = threading.Lock()
+SHOW, DEAF = os.environ.get("SCRIPT_SHOW"), os.environ.get("SCRIPT_DEAF")
 
 
 def record(event, **fields):
@@ -98,7 +100,10 @@ def obey(server, command):
 
 def submitted(server, text):
     record("message", text=text)
-    sys.stdout.write("> " + text.replace("\n", "\r\n  ") + "\r\n")
+    if SHOW == "folded":
+        text = "[Pasted text +%d lines]" % text.count("\n")
+    start = "\r\x1b[J> " if SHOW == "draft" else "> "
+    sys.stdout.write(start + text.replace("\n", "\r\n  ") + "\r\n")
     sys.stdout.flush()
     if ROLE == "coding" and os.environ.get("SCRIPT_CODER") == "loop" and "changes requested" in text.split("\n")[0]:
         threading.Thread(target=work, args=(server, "fix")).start()
@@ -135,14 +140,18 @@ def main():
                 elif mark.startswith(pending):
                     break
                 elif not pasting and pending[:1] == b"\r":
-                    if box:
+                    if box and not DEAF:
                         submitted(server, box.decode("utf-8", "replace"))
-                    box, pending = b"", pending[1:]
+                        box = b""
+                    pending = pending[1:]
                 else:
                     end = len(pending)
                     for stop in (b"\x1b", b"" if pasting else b"\r"):
                         at = pending.find(stop, 1) if stop else -1
                         end = at if 0 < at < end else end
+                    if SHOW == "draft":
+                        sys.stdout.write(pending[:end].decode("utf-8", "replace").replace("\n", "\r\n"))
+                        sys.stdout.flush()
                     box, pending = box + pending[:end], pending[end:]
         if os.path.exists(path):
             with open(path) as file:
@@ -154,4 +163,5 @@ def main():
                 obey(server, json.loads(line))
 
 
-main()
+if __name__ == "__main__":
+    main()

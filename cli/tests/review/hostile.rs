@@ -1,6 +1,6 @@
 //! Texts that try to be more than text, and terminals that are not ready for any.
 
-use shared::model::{MessageState, Status};
+use shared::model::{MessageState, Status, WaitReason};
 
 use crate::support::{Place, text};
 
@@ -190,9 +190,9 @@ fn a_person_who_types_is_not_interrupted() {
     place.until("it is held back", || {
         person.types("hm");
         let messages = place.messages(&coder);
-        messages.last().is_some_and(|message| {
-            message.waiting_for.as_deref() == Some("a person who is typing in its terminal")
-        })
+        messages
+            .last()
+            .is_some_and(|message| message.waiting_for == Some(WaitReason::PersonTyping))
     });
     let received = place.received(&coder);
     assert!(

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod dashboard;
 #[cfg(test)]
+mod delivery;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod examples;

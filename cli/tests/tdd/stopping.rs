@@ -71,7 +71,7 @@ fn a_run_has_one_driver_and_its_agents_no_other_way_back() {
     // Nothing is typed at a headless agent; what it is sent waits for its next turn.
     let sent: Value = serde_json::from_str(&text(&lab.place.send(&id, "be polite"))).unwrap();
     assert_eq!(sent["delivered"], false);
-    assert_eq!(sent["waitingFor"], "its next turn");
+    assert_eq!(sent["waitingFor"], "next_turn");
     lab.go();
     assert_eq!(result(&child.wait_with_output().unwrap())["success"], true);
 }

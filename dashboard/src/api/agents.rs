@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared::error::Error;
-use shared::model::{Instance, InstanceId, InstanceKind, MessageId};
+use shared::model::{Instance, InstanceId, InstanceKind, MessageId, WaitReason};
 use shared::workflow::{
     self, CreatePr, Order, Published, RunningReview, Sent, Stopped, TddRequest,
 };
@@ -42,7 +42,9 @@ pub(crate) struct SentReply {
     delivered: bool,
     /// What it waits for, if not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    waiting_for: Option<String>,
+    waiting_for: Option<WaitReason>,
+    /// Typed, and nothing proves that the agent has it.
+    unconfirmed: bool,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -245,6 +247,7 @@ pub(crate) async fn message(
         message_id: sent.message_id,
         delivered: sent.delivered,
         waiting_for: sent.waiting_for,
+        unconfirmed: sent.unconfirmed,
     };
     Ok(given.answer(StatusCode::OK, &answer, &page_of(&id), done))
 }

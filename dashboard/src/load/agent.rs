@@ -111,7 +111,7 @@ fn message(message: &Message) -> MessageView {
         taken_by: message
             .taken_by
             .filter(|_| message.state == MessageState::Taken),
-        waiting_for: message.waiting_for.clone(),
+        waiting_for: message.waiting_for,
     }
 }
 

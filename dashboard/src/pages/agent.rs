@@ -30,7 +30,7 @@ pub fn agent(view: &AgentView, frame: &Frame) -> Markup {
             div #side .agent-side {
                 (message_form(view, frame))
                 (facts(view))
-                (messages(&view.messages))
+                (messages(&view.messages, view.card.id.as_str()))
             }
             div #record .agent-record {
                 (review_rounds(&view.rounds))

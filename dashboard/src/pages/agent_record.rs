@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use serde_json::Value;
-use shared::model::{EventSource, Severity, StatusChange};
+use shared::model::{EventSource, MessageState, Severity, StatusChange};
 
 use super::icons::icon;
 use super::time::{ago, duration};
@@ -60,7 +60,7 @@ fn finding(found: &FindingView) -> Markup {
     }
 }
 
-pub(super) fn messages(messages: &[MessageView]) -> Markup {
+pub(super) fn messages(messages: &[MessageView], id: &str) -> Markup {
     if messages.is_empty() {
         return html! {};
     }
@@ -79,8 +79,15 @@ pub(super) fn messages(messages: &[MessageView]) -> Markup {
                         @if let Some(by) = message.taken_by {
                             p.muted.small { "seen by " (by.as_str().replace('_', " ")) }
                         }
-                        @if let Some(waits) = &message.waiting_for {
-                            p.waits.small { "waits for " (waits) }
+                        @if let Some(reason) = message.waiting_for {
+                            p.waits.small { "waits for " (reason.phrase()) }
+                        }
+                        @if message.state == MessageState::Unconfirmed {
+                            p.waits.small {
+                                "typed, and nothing shows that the agent has it; "
+                                code { "claude-codex send " (id) " --again " (message.id) }
+                                " types it once more"
+                            }
                         }
                     }
                 }

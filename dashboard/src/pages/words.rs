@@ -93,6 +93,7 @@ pub(super) fn message_state(state: MessageState) -> Markup {
         MessageState::Owed => pill("waiting", "owed"),
         MessageState::Typed => pill("working", "typed"),
         MessageState::Taken => pill("published", "taken"),
+        MessageState::Unconfirmed => pill("waiting", "unconfirmed"),
         MessageState::Dropped => pill("ended", "dropped"),
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use shared::model::{
     EventSource, InstanceId, MessageId, MessageKind, MessageState, Severity, StatusChange, TakenBy,
-    Verdict,
+    Verdict, WaitReason,
 };
 
 use super::{Card, ControlView, DiffView};
@@ -81,7 +81,7 @@ pub struct MessageView {
     pub taken_by: Option<TakenBy>,
     /// What an owed one waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting_for: Option<String>,
+    pub waiting_for: Option<WaitReason>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::Error;
 use shared::mcp::{Call, Effects, Tool};
-use shared::model::{Finding, Status};
-use shared::workflow;
+use shared::model::{Finding, Status, WaitReason};
+use shared::workflow::{self, Receipt};
 
 /// What must be fixed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ struct RequestChangesRequest {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RequestChangesReply {
-    /// Whether the coding agent is known to have it; false: it is stored and will be handed over.
+    /// Whether the coding agent is known to have it; false: it is stored and will be handed over, or was typed without proof of receipt.
     feedback_delivered: bool,
     /// Whether the coding agent is at work again.
     coding_agent_reactivated: bool,
@@ -57,18 +57,22 @@ async fn request_changes(
     )
     .await?;
     let coder = sent.coder;
-    let delivery = if sent.delivered {
-        format!("{} has it and is {}", coder.id, coder.status)
-    } else {
-        let reason = sent.waiting_for.as_deref().unwrap_or("its turn to end");
-        format!(
-            "it is stored and waits for {reason}; {} gets it then",
+    let delivered = sent.receipt == Receipt::Taken;
+    let delivery = match sent.receipt {
+        Receipt::Taken => format!("{} has it and is {}", coder.id, coder.status),
+        Receipt::Unconfirmed => format!(
+            "it was typed into the terminal of {}, and nothing shows whether it was taken; a person can send it again",
             coder.id
-        )
+        ),
+        Receipt::Waiting(reason) => format!(
+            "it is stored and waits for {}; {} gets it then",
+            reason.unwrap_or(WaitReason::Busy).phrase(),
+            coder.id
+        ),
     };
     Ok(RequestChangesReply {
-        feedback_delivered: sent.delivered,
-        coding_agent_reactivated: sent.delivered && coder.status == Status::Running,
+        feedback_delivered: delivered,
+        coding_agent_reactivated: delivered && coder.status == Status::Running,
         message: format!(
             "Feedback of round {} recorded: {delivery}. Your review is done; end your turn.",
             sent.round

@@ -35,10 +35,11 @@ pub use launch::{
     AgentFiles, ClaudeOptions, Conduct, DEFAULT_HOOKS, Launch, LaunchSpec, Prepared, Program,
     Session, prepare,
 };
+pub use other::ends_in_message;
 pub use permissions::{Choice, Mode, Rules, rules};
 pub use project_commands::{Command, recognise_commands};
 pub use prompt::{PLACEHOLDERS, Template, Values, first_message, harmless, render, template};
-pub use screen::{Draft, Screen, draft, screen};
+pub use screen::{Draft, Drafted, Screen, draft, drafted, message_parts, screen};
 pub use state::{
     AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, sessions,
     state,

@@ -13,6 +13,16 @@ pub(super) fn argv(command: &str) -> Result<Vec<String>, AgentError> {
     Ok(words)
 }
 
+/// Tells whether the text left of a cursor is the end of a message: a draft that was not sent.
+pub fn ends_in_message(before_cursor: &str, message: &str) -> bool {
+    // What a box draws in front of its text.
+    let shown = before_cursor.trim_end().trim_start_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '>' | '❯' | '│' | '┃' | '|')
+    });
+    let last = message.trim_end().lines().next_back().unwrap_or_default();
+    !shown.is_empty() && !last.is_empty() && (shown.ends_with(last) || last.ends_with(shown))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -23,6 +33,16 @@ mod tests {
             argv("my-agent --flag 'two words' $HOME").unwrap(),
             ["my-agent", "--flag", "two words", "$HOME"]
         );
+    }
+
+    #[test]
+    fn a_draft_ends_at_the_cursor() {
+        let message = "[m-1] title\n\nthe last line";
+        assert!(ends_in_message("> [m-1] title the last line", message));
+        assert!(ends_in_message("│ last line ", message));
+        assert!(!ends_in_message("", message));
+        assert!(!ends_in_message("> ", message));
+        assert!(!ends_in_message("something else", message));
     }
 
     #[test]

@@ -58,6 +58,69 @@ pub fn draft(captured: &str) -> Draft {
     }
 }
 
+/// How sure it is that the input box holds a message of ours, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drafted {
+    /// It begins with the message's first line, which names it.
+    Named,
+    /// Claude Code shows one paste of as many lines, and no text of it: sure only if the box was empty right before.
+    Folded,
+    No,
+}
+
+/// Tells whether the input box holds exactly this message.
+///
+/// Claude Code shows a paste of more than 800 characters or two line breaks as `[Pasted text #1 +9 lines]`. The first line
+/// of a message is pasted by itself, so that it stays readable. Only ASCII is compared: what a
+/// terminal makes of other characters is its own affair.
+pub fn drafted(captured: &str, message: &str) -> Drafted {
+    let lines = parse(captured);
+    let Some((top, bottom)) = input_box(&lines) else {
+        return Drafted::No;
+    };
+    let content: Vec<Cell> = lines[top + 1..bottom].concat();
+    let content = text(&content);
+    let Some(content) = content.strip_prefix('❯').map(ascii) else {
+        return Drafted::No;
+    };
+    let (first, rest) = message_parts(message);
+    match content.strip_prefix(&ascii(first)) {
+        Some(shown) if shown == ascii(rest) || is_folded(shown, rest) => Drafted::Named,
+        None if is_folded(&content, message) => Drafted::Folded,
+        Some(_) | None => Drafted::No,
+    }
+}
+
+/// Returns the first line of a message, and the rest with the line break that it begins with.
+pub fn message_parts(message: &str) -> (&str, &str) {
+    message.split_at(message.find('\n').unwrap_or(message.len()))
+}
+
+/// Returns what can be compared: visible ASCII. A letter with an accent of its own (`e` and U+0301) may be shown as one character.
+fn ascii(text: &str) -> String {
+    let next = text.chars().skip(1).map(Some).chain([None]);
+    text.chars()
+        .zip(next)
+        .filter(|(character, next)| {
+            character.is_ascii_graphic() && !matches!(next, Some('\u{300}'..='\u{36f}'))
+        })
+        .map(|(character, _)| character)
+        .collect()
+}
+
+/// Whether this is how a paste of a text is shown, without blanks: `[Pastedtext#1+9lines]`.
+fn is_folded(shown: &str, pasted: &str) -> bool {
+    let numbers = shown
+        .strip_prefix("[Pastedtext#")
+        .and_then(|shown| shown.strip_suffix(']'));
+    let Some(numbers) = numbers else {
+        return false;
+    };
+    let (number, lines) = numbers.split_once('+').unwrap_or((numbers, "0lines"));
+    let lines = lines.trim_end_matches("lines").trim_end_matches("line");
+    number.parse::<u32>().is_ok() && lines.parse() == Ok(pasted.matches('\n').count())
+}
+
 /// Whether all that stands there is faint: nothing, or a hint. The cursor lies on its first letter.
 fn is_placeholder(content: &[Cell]) -> bool {
     let mut strong = content
@@ -284,6 +347,84 @@ mod tests {
         let hint = "\u{1b}[7mT\u{1b}[0;2mry \"fix the tests\"\u{1b}[0m";
         let screen_text = format!("{edge}\n❯\u{a0}{hint}\n{edge}\n");
         assert_eq!(draft(&screen_text), Draft::Empty);
+    }
+
+    #[test]
+    fn only_the_whole_message_and_nothing_else_is_ours() {
+        let edge = "─".repeat(60);
+        let seen = |content: &str, message: &str| {
+            drafted(
+                &format!("● hi\n{edge}\n❯\u{a0}{content}\n{edge}\n  footer\n"),
+                message,
+            )
+        };
+        let short = "[claude-codex m-00000001] Title\n\nBody – ünï";
+        let long = "[claude-codex m-00000001] Title\n\na\nb\nc";
+        for (content, message, expected) in [
+            (
+                "[claude-codex m-00000001] Title\n\n  Body – ünï",
+                short,
+                Drafted::Named,
+            ),
+            (
+                "[claude-codex m-00000001] Ti\n  tle\n\n  Body",
+                short,
+                Drafted::No,
+            ),
+            (
+                "[claude-codex m-00000001] Title[Pasted text #3 +4 lines]",
+                long,
+                Drafted::Named,
+            ),
+            (
+                "[claude-codex m-00000001] Title[Pasted text #3 +5 lines]",
+                long,
+                Drafted::No,
+            ),
+            (
+                "[claude-codex m-00000001] Title[Pasted text #3 +4 lines]",
+                "[claude-codex m-00000001] Title\n\na\n\n",
+                Drafted::Named,
+            ),
+            (
+                "[claude-codex m-00000001] Title\n\n  caf\u{e9} x",
+                "[claude-codex m-00000001] Title\n\ncafe\u{301} x",
+                Drafted::Named,
+            ),
+            ("[Pasted text #1 +4 lines]", long, Drafted::Folded),
+            ("[Pasted text #1 +9 lines]", long, Drafted::No),
+            (
+                "[claude-codex m-00000002] Title[Pasted text #3 +4 lines]",
+                long,
+                Drafted::No,
+            ),
+            (
+                "mine[claude-codex m-00000001] Title[Pasted text #3 +4 lines]",
+                long,
+                Drafted::No,
+            ),
+            (
+                "[claude-codex m-00000001] Title[Pasted text #3 +4 lines] and mine",
+                long,
+                Drafted::No,
+            ),
+            (
+                "[claude-codex m-00000001] Title[Pasted text #1 +4 lines][Pasted text #2 +4 lines]",
+                long,
+                Drafted::No,
+            ),
+            ("what is [claude-codex m-00000001]?", short, Drafted::No),
+            ("", short, Drafted::No),
+        ] {
+            assert_eq!(seen(content, message), expected, "{content}");
+        }
+        let above = format!("❯ {short}\n{edge}\n❯\u{a0}my own words\n{edge}\n");
+        assert_eq!(
+            drafted(&above, short),
+            Drafted::No,
+            "the conversation is not the box"
+        );
+        assert_eq!(drafted(captured!("permission"), short), Drafted::No);
     }
 
     #[test]

@@ -40,7 +40,7 @@ async fn deliver_after(mut changes: Changes, context: &Context, id: &InstanceId)
                 changes.next().await;
                 continue;
             }
-            Ok(Delivery::Taken) => {
+            Ok(Delivery::Taken | Delivery::Unconfirmed) => {
                 pause = RETRY;
                 continue;
             }

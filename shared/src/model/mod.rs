@@ -19,7 +19,7 @@ pub use closed_enum::UnknownVariant;
 pub use event::{EventSource, StatusChange};
 pub use id::{InstanceId, InvalidId, MessageId, TaskId};
 pub use instance::{BootTime, Instance, InstanceKind, LaunchStep, Origin, ProcessMark};
-pub use message::{Message, MessageKind, MessageState, TakenBy};
+pub use message::{Message, MessageKind, MessageState, TakenBy, WaitReason};
 pub use phase::{Alteration, FileKind, Phase, Ruling, ToolKind};
 pub use pull_request::{MergeMethod, NewPullRequest, PullRequest, PullState};
 pub use review::{Finding, Review, Severity, Verdict};

@@ -1,10 +1,21 @@
 //! Text owed to agents, and who is handing it over.
 
+use std::collections::HashMap;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::row::{parsed, parsed_option};
 use super::{NOW, Reader, StoreError, Writer};
-use crate::model::{InstanceId, Message, MessageId, MessageKind, MessageState, TakenBy};
+use crate::model::{
+    InstanceId, Message, MessageId, MessageKind, MessageState, TakenBy, WaitReason,
+};
+
+/// Longer than one attempt takes; a deliverer that dies blocks the message no longer than this.
+pub const LEASE_SECONDS: u32 = 15;
+
+/// True while a lease lasts. One that seems to last longer than any does was written before the clock was set back.
+const IN_FORCE: &str = "coalesce(lease_until BETWEEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+    AND strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+16 seconds'), 0)";
 
 /// A message to be owed.
 #[derive(Debug, Clone)]
@@ -26,11 +37,28 @@ fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         state: parsed(row, "state")?,
         taken_by: parsed_option(row, "taken_by")?,
         attempts: row.get("attempts")?,
-        waiting_for: row.get("waiting_for")?,
+        waiting_for: waiting_for(row)?,
         created_at: row.get("created_at")?,
         typed_at: row.get("typed_at")?,
         taken_at: row.get("taken_at")?,
     })
+}
+
+/// Reads why a message waits. Databases of earlier versions hold sentences here; the next look replaces them.
+fn waiting_for(row: &Row<'_>) -> rusqlite::Result<Option<WaitReason>> {
+    let word: Option<String> = row.get("waiting_for")?;
+    Ok(word.and_then(|word| word.parse().ok()))
+}
+
+/// The right to hand one message over. A newer lease on any message of the same agent has a higher epoch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseRow {
+    pub holder: Option<String>,
+    pub epoch: u64,
+    /// The epoch in which the message was typed last.
+    pub typed_epoch: u64,
+    /// False once it has run out, or claims to last longer than any lease does (the clock was set back).
+    pub in_force: bool,
 }
 
 impl Reader<'_> {
@@ -66,23 +94,59 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Returns who has the right to hand a message over, or had it last.
-    pub fn lease_holder(&self, id: &MessageId) -> Result<Option<String>, StoreError> {
+    /// Returns the present lease on a message, or the last one.
+    pub fn message_lease(&self, id: &MessageId) -> Result<Option<LeaseRow>, StoreError> {
         Ok(self
             .connection
-            .prepare_cached("SELECT lease_holder FROM messages WHERE id = ?1")?
-            .query_row([id.as_str()], |row| row.get(0))
-            .optional()?
-            .flatten())
+            .prepare_cached(&format!(
+                "SELECT lease_holder, lease_epoch, typed_epoch, lease_holder IS NOT NULL AND {IN_FORCE} AS in_force
+                 FROM messages WHERE id = ?1"
+            ))?
+            .query_row([id.as_str()], |row| {
+                Ok(LeaseRow {
+                    holder: row.get(0)?,
+                    epoch: row.get(1)?,
+                    typed_epoch: row.get(2)?,
+                    in_force: row.get(3)?,
+                })
+            })
+            .optional()?)
+    }
+
+    /// Returns the agents that are owed something.
+    pub fn owed_instances(&self) -> Result<Vec<InstanceId>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT instance_id FROM messages WHERE state IN ('owed', 'typed')",
+        )?;
+        let rows = statement
+            .query_map([], |row| parsed(row, "instance_id"))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Counts the messages of each agent that were typed without proof that it has them.
+    pub fn unconfirmed_messages(&self) -> Result<HashMap<InstanceId, u32>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT instance_id, count(*) AS many FROM messages WHERE state = 'unconfirmed'
+             GROUP BY instance_id",
+        )?;
+        let rows = statement
+            .query_map([], |row| {
+                Ok((parsed(row, "instance_id")?, row.get("many")?))
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
     }
 
     /// Tells whether a message was handed over at least so many seconds ago.
+    ///
+    /// A time that far in the future counts too: the clock was set back since.
     pub fn typed_longer_ago(&self, id: &MessageId, seconds: f64) -> Result<bool, StoreError> {
         Ok(self
             .connection
             .prepare_cached(
                 "SELECT 1 FROM messages WHERE id = ?1
-                 AND (julianday('now') - julianday(typed_at)) * 86400.0 >= ?2",
+                 AND abs(julianday('now') - julianday(typed_at)) * 86400.0 >= ?2",
             )?
             .exists(params![id.as_str(), seconds])?)
     }
@@ -106,7 +170,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes the right to hand a message over, for some seconds; false if another has it.
+    /// Takes the right to hand a message over; none if another has it. Returns the fencing token.
     ///
     /// The right of a holder that is known to be dead, `orphan`, is taken over.
     pub fn lease(
@@ -114,28 +178,51 @@ impl Writer<'_> {
         id: &MessageId,
         holder: &str,
         orphan: Option<&str>,
-        seconds: u32,
-    ) -> Result<bool, StoreError> {
-        let leased = self
+    ) -> Result<Option<u64>, StoreError> {
+        let free: bool = self
             .connection
             .prepare_cached(&format!(
-                "UPDATE messages SET lease_holder = ?2,
-                     lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+' || ?3 || ' seconds')
-                 WHERE id = ?1 AND state IN ('owed', 'typed')
-                   AND (lease_holder IS NULL OR lease_holder = ?2 OR lease_holder = ?4 OR lease_until < {NOW})"
+                "SELECT 1 FROM messages WHERE id = ?1 AND state IN ('owed', 'typed')
+                   AND (lease_holder IS NULL OR lease_holder = ?2 OR NOT {IN_FORCE})"
             ))?
-            .execute(params![id.as_str(), holder, seconds, orphan])?;
-        Ok(leased == 1)
-    }
-
-    /// Gives the right back and says what the message waits for.
-    pub fn release(&self, id: &MessageId, waiting_for: Option<&str>) -> Result<(), StoreError> {
+            .exists(params![id.as_str(), orphan])?;
+        if !free {
+            return Ok(None);
+        }
+        let epoch = self
+            .connection
+            .prepare_cached(
+                "UPDATE instances SET delivery_epoch = delivery_epoch + 1
+                 WHERE id = (SELECT instance_id FROM messages WHERE id = ?1)
+                 RETURNING delivery_epoch",
+            )?
+            .query_row([id.as_str()], |row| row.get(0))?;
         self.connection
             .prepare_cached(
-                "UPDATE messages SET lease_holder = NULL, lease_until = NULL, waiting_for = ?2
+                "UPDATE messages SET lease_holder = ?2, lease_epoch = ?3,
+                     lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+' || ?4 || ' seconds')
                  WHERE id = ?1",
             )?
-            .execute(params![id.as_str(), waiting_for])?;
+            .execute(params![id.as_str(), holder, epoch, LEASE_SECONDS])?;
+        Ok(Some(epoch))
+    }
+
+    /// Says what a message waits for, and gives the lease of this epoch back.
+    ///
+    /// Without an epoch, the lease of another stays as it is.
+    pub fn wait(
+        &self,
+        id: &MessageId,
+        epoch: Option<u64>,
+        reason: WaitReason,
+    ) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE messages SET waiting_for = ?3,
+                     lease_holder = CASE lease_epoch WHEN ?2 THEN NULL ELSE lease_holder END
+                 WHERE id = ?1 AND state IN ('owed', 'typed')",
+            )?
+            .execute(params![id.as_str(), epoch, reason.as_str()])?;
         Ok(())
     }
 
@@ -152,24 +239,70 @@ impl Writer<'_> {
             .connection
             .prepare_cached(&format!(
                 "UPDATE messages SET state = 'typed', taken_by = ?2, typed_at = {NOW},
-                     attempts = attempts + 1, waiting_for = NULL
+                     attempts = attempts + 1, waiting_for = NULL, lease_holder = ?3, typed_epoch = lease_epoch
                  WHERE id = ?1 AND state = 'owed'
-                   AND (lease_holder IS NULL OR lease_holder = ?3 OR lease_until < {NOW})"
+                   AND (lease_holder IS NULL OR lease_holder = ?3 OR NOT {IN_FORCE})"
             ))?
             .execute(params![id.as_str(), how.as_str(), holder])?;
         Ok(begun == 1)
     }
 
-    /// Takes a hand-over back that is known not to have happened.
+    /// Takes back an attempt that is known to have typed nothing: it does not count.
+    pub fn nothing_typed(
+        &self,
+        id: &MessageId,
+        epoch: u64,
+        reason: Option<WaitReason>,
+    ) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE messages SET state = 'owed', taken_by = NULL, typed_at = NULL,
+                     attempts = max(attempts - 1, 0), waiting_for = ?3, lease_holder = NULL
+                 WHERE id = ?1 AND state = 'typed' AND lease_epoch = ?2",
+            )?
+            .execute(params![id.as_str(), epoch, reason.map(WaitReason::as_str)])?;
+        Ok(())
+    }
+
+    /// Takes a hand-over back that is known not to have reached the agent.
     pub fn owe_again(&self, id: &MessageId) -> Result<(), StoreError> {
         self.connection
             .prepare_cached(
                 "UPDATE messages SET state = 'owed', taken_by = NULL, typed_at = NULL,
-                     lease_holder = NULL, lease_until = NULL
+                     waiting_for = NULL, lease_holder = NULL
                  WHERE id = ?1 AND state = 'typed'",
             )?
             .execute([id.as_str()])?;
         Ok(())
+    }
+
+    /// Owes an unconfirmed message once more, as if it was new; false if it is not unconfirmed.
+    pub fn owe_unconfirmed(
+        &self,
+        instance: &InstanceId,
+        id: &MessageId,
+    ) -> Result<bool, StoreError> {
+        let changed = self
+            .connection
+            .prepare_cached(
+                "UPDATE messages SET state = 'owed', taken_by = NULL, typed_at = NULL, attempts = 0,
+                     waiting_for = NULL, lease_holder = NULL
+                 WHERE id = ?1 AND instance_id = ?2 AND state = 'unconfirmed'",
+            )?
+            .execute(params![id.as_str(), instance.as_str()])?;
+        Ok(changed == 1)
+    }
+
+    /// Gives up on proof for a message that was typed in the lease of this epoch; false if that is not so.
+    pub fn unconfirmed(&self, id: &MessageId, epoch: u64) -> Result<bool, StoreError> {
+        let changed = self
+            .connection
+            .prepare_cached(
+                "UPDATE messages SET state = 'unconfirmed', waiting_for = NULL, lease_holder = NULL
+                 WHERE id = ?1 AND state = 'typed' AND lease_epoch = ?2",
+            )?
+            .execute(params![id.as_str(), epoch])?;
+        Ok(changed == 1)
     }
 
     /// Records that the agent has it; false if that was known.
@@ -178,7 +311,7 @@ impl Writer<'_> {
             .connection
             .prepare_cached(&format!(
                 "UPDATE messages SET state = 'taken', taken_by = ?2, taken_at = {NOW},
-                     waiting_for = NULL, lease_holder = NULL, lease_until = NULL
+                     waiting_for = NULL, lease_holder = NULL
                  WHERE id = ?1 AND state IN ('owed', 'typed')"
             ))?
             .execute(params![id.as_str(), by.as_str()])?;
@@ -195,5 +328,93 @@ impl Writer<'_> {
             [instance.as_str()],
         )?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+    use crate::store::tests::{new_instance, open_in};
+
+    fn store(folder: &std::path::Path) -> (Store, MessageId) {
+        let store = open_in(folder);
+        let id: MessageId = "m-00000001".parse().unwrap();
+        let new = NewMessage {
+            id: id.clone(),
+            instance: "work-42-a1".parse().unwrap(),
+            sender: "person".to_owned(),
+            kind: MessageKind::Note,
+            body: "text".to_owned(),
+        };
+        store
+            .write_now(|w| {
+                w.insert_instance(&new_instance("work-42-a1"), None)?;
+                w.insert_message(&new)
+            })
+            .unwrap();
+        (store, id)
+    }
+
+    #[test]
+    fn one_holds_the_lease_and_each_has_a_higher_epoch() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, id) = store(folder.path());
+        let lease = |who: &str, orphan: Option<&str>| {
+            store.write_now(|w| w.lease(&id, who, orphan)).unwrap()
+        };
+        let first = lease("a", None).unwrap();
+        assert_eq!(lease("b", None), None);
+        assert_eq!(lease("a", None), None, "not even the same process twice");
+        let second = lease("b", Some("a")).unwrap();
+        assert!(second > first);
+        // What the old holder says does not count any more.
+        store
+            .write_now(|w| {
+                assert!(w.begin_handing_over(&id, TakenBy::Screen, "b")?);
+                assert!(!w.unconfirmed(&id, first)?);
+                w.nothing_typed(&id, first, None)?;
+                w.wait(&id, Some(first), WaitReason::Proof)
+            })
+            .unwrap();
+        let row = store.read_now(|r| r.message_lease(&id)).unwrap().unwrap();
+        assert_eq!(
+            (row.holder.as_deref(), row.typed_epoch, row.in_force),
+            (Some("b"), second, true)
+        );
+        assert!(store.write_now(|w| w.unconfirmed(&id, second)).unwrap());
+    }
+
+    #[test]
+    fn a_lease_from_before_the_clock_was_set_back_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, id) = store(folder.path());
+        let far =
+            "UPDATE messages SET lease_holder = 'a', lease_until = '2999-01-01T00:00:00.000Z',
+            typed_at = '2999-01-01T00:00:00.000Z'";
+        store
+            .write_now(|w| Ok(w.connection.execute(far, [])?))
+            .unwrap();
+        assert!(store.read_now(|r| r.typed_longer_ago(&id, 10.0)).unwrap());
+        assert!(
+            store
+                .write_now(|w| w.lease(&id, "b", None))
+                .unwrap()
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn a_sentence_of_an_earlier_version_is_no_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, id) = store(folder.path());
+        store
+            .write_now(|w| {
+                let old = "UPDATE messages SET waiting_for = 'the end of its turn'";
+                Ok(w.connection.execute(old, [])?)
+            })
+            .unwrap();
+        let message = store.read_now(|r| r.message(&id)).unwrap().unwrap();
+        assert_eq!(message.waiting_for, None);
     }
 }

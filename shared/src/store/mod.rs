@@ -41,7 +41,7 @@ pub use events::{EventRow, NewEvent};
 pub use github_state::Heard;
 pub use instances::{NewInstance, NewStart};
 pub use local_merges::LocalMerge;
-pub use messages::NewMessage;
+pub use messages::{LEASE_SECONDS, LeaseRow, NewMessage};
 pub use overview::{EventQuery, LastEvent, Overview};
 pub use pane_control::PaneControl;
 pub use phases::{NewPhase, PhaseRow, Violation};

@@ -8,13 +8,14 @@ use uuid::Uuid;
 
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
+use super::fence::Fenced;
 use super::name::{ProgramName, SessionName};
 use super::state::{LAUNCH, Life, MARK, PANE_FORMAT, parse_pane};
 use crate::model::closed_enum::closed_enum;
 use crate::process::ProcessError;
 
 /// What the server prints once it has typed.
-const TYPED: &str = "typed";
+pub(super) const TYPED: &str = "typed";
 
 /// What became of something typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub enum InputOutcome {
     Missing,
     /// Another program than the expected one has the terminal.
     OtherProgram { command: String },
+    /// Somebody with a newer lease has the pane.
+    Outdated,
 }
 
 closed_enum!(
@@ -89,6 +92,22 @@ enum Manner {
 }
 
 impl Tmux {
+    /// Returns the agent's pane for typing in one epoch.
+    pub fn fenced(
+        &self,
+        session: &SessionName,
+        expected: Option<&ProgramName>,
+        epoch: u64,
+    ) -> Fenced {
+        Fenced {
+            tmux: self.clone(),
+            target: session.pane_target(),
+            condition: self.condition(session, expected),
+            leave_mode: true,
+            epoch,
+        }
+    }
+
     /// Pastes text as one bracketed paste, without pressing Enter.
     ///
     /// A paste that has begun is finished even when this future is dropped.

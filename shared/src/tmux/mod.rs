@@ -8,6 +8,7 @@
 mod command;
 mod config;
 mod error;
+mod fence;
 mod inherited;
 mod input;
 mod name;
@@ -22,6 +23,7 @@ mod watch;
 
 pub use command::Tmux;
 pub use error::TmuxError;
+pub use fence::{Claim, Fenced, InputStage, InputView, LastInput};
 pub use input::{InputOutcome, Key};
 pub use name::{LaunchId, ProgramName, SessionName, SocketName};
 pub use own_pane::{OwnPane, OwnPaneState};

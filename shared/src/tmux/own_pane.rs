@@ -1,22 +1,18 @@
 //! A pane in a person's own tmux, where an agent runs that nobody launched.
 //!
-//! Nothing of theirs is changed: no option, no mode. It is typed into only while the expected program has it and nobody
+//! Nothing of theirs is changed: no mode, and no option but two of our own on the pane. It is typed into only while the expected program has it and nobody
 //! scrolls in it, which the tmux server decides in the same step.
 
 use std::path::PathBuf;
 
-use uuid::Uuid;
-
 use super::command::{Script, Socket, Tmux};
 use super::error::{TmuxError, excerpt};
-use super::input::{InputOutcome, check_text};
+use super::fence::Fenced;
 use super::name::ProgramName;
 use super::state::PaneId;
 
 const FORMAT: &str =
     "#{pane_id}|#{pane_dead}|#{pane_in_mode}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}";
-/// What the server prints once it has typed.
-const TYPED: &str = "typed";
 
 /// A pane of a person's own.
 #[derive(Debug, Clone)]
@@ -79,60 +75,24 @@ impl OwnPane {
         found.ok_or(TmuxError::SessionMissing { session: target })
     }
 
-    /// Pastes text as one bracketed paste, without pressing Enter.
-    pub async fn paste(
-        &self,
-        text: &str,
-        expected: &ProgramName,
-    ) -> Result<InputOutcome, TmuxError> {
-        check_text(text)?;
-        let pane = self.pane;
-        let buffer = format!("claude-codex-{}", Uuid::new_v4().simple());
-        let script = Script::new("load-buffer")
-            .args(["-b", &buffer, "-"])
-            .then("if-shell")
-            .args(["-F", "-t", &pane.to_string(), &self.condition(expected)])
-            .arg(format!(
-                "paste-buffer -p -r -d -b {buffer} -t '{pane}' ; display-message -p {TYPED}"
-            ))
-            .arg(format!("delete-buffer -b {buffer}"));
-        self.type_with(script, Some(text.as_bytes().to_vec())).await
-    }
-
-    /// Presses Enter.
-    pub async fn press_enter(&self, expected: &ProgramName) -> Result<InputOutcome, TmuxError> {
-        let pane = self.pane;
-        let script = Script::new("if-shell")
-            .args(["-F", "-t", &pane.to_string(), &self.condition(expected)])
-            .arg(format!(
-                "send-keys -t '{pane}' Enter ; display-message -p {TYPED}"
-            ))
-            .arg("display-message -p other");
-        self.type_with(script, None).await
+    /// Returns the pane for typing in one epoch.
+    ///
+    /// Without a program to expect, it is never typed into.
+    pub fn fenced(&self, expected: Option<&ProgramName>, epoch: u64) -> Fenced {
+        Fenced {
+            tmux: self.server.clone(),
+            target: self.pane.to_string(),
+            condition: expected.map_or_else(|| "0".to_owned(), |program| self.condition(program)),
+            // Somebody reads what has scrolled away; it is their terminal.
+            leave_mode: false,
+            epoch,
+        }
     }
 
     /// Returns the format that is true only while the pane is alive, not scrolled, and has the expected program.
     fn condition(&self, expected: &ProgramName) -> String {
         let fields = "#{pane_id}/#{pane_dead}/#{pane_in_mode}/#{pane_current_command}";
         format!("#{{==:{fields},{}/0/0/{expected}}}", self.pane)
-    }
-
-    /// Runs the script to its end, whatever becomes of us: half of it would leave a buffer behind.
-    async fn type_with(
-        &self,
-        script: Script,
-        input: Option<Vec<u8>>,
-    ) -> Result<InputOutcome, TmuxError> {
-        let server = self.server.clone();
-        let typing = async move { server.run(&script, input.as_deref()).await?.found() };
-        let printed = tokio::spawn(typing).await.unwrap_or(Ok(None))?;
-        Ok(match printed {
-            Some(printed) if printed.trim_end() == TYPED => InputOutcome::Typed,
-            Some(printed) => InputOutcome::OtherProgram {
-                command: excerpt(&printed),
-            },
-            None => InputOutcome::Missing,
-        })
     }
 }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::Context;
+use super::deliver::deliver_for_unserved;
 use super::launch::session_name;
 use super::panes::{PaneLife, Panes};
 use super::reconcile::{Reconciled, reconcile_and_keep};
@@ -53,6 +54,7 @@ impl Rounds {
 
 /// One agent and what it is doing.
 #[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BoardRow {
     #[serde(flatten)]
     pub instance: Instance,
@@ -60,6 +62,14 @@ pub struct BoardRow {
     /// Only of coders that have asked for a review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviews: Option<Rounds>,
+    /// Messages that were typed without proof that the agent has them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unconfirmed_messages: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What a person sees who looks: what the look itself has put in order, then the board.
@@ -74,8 +84,13 @@ pub struct Look {
 pub async fn look_around(context: &Context, all: bool) -> Result<Look, Error> {
     // Before the panes: an agent that is launched in between must not look as if it had none.
     let known = known(context, all).await?;
-    match reconcile_and_keep(context).await {
-        Ok((reconciled, Some(panes))) => Ok(Look {
+    let reconciled = reconcile_and_keep(context).await;
+    let delivered = deliver_for_unserved(context).await.unwrap_or_else(|error| {
+        tracing::warn!(code = %error.code, %error, "cannot deliver for dead servers");
+        false
+    });
+    match reconciled {
+        Ok((reconciled, Some(panes))) if !delivered => Ok(Look {
             reconciled: Ok(reconciled),
             rows: rows(known, &panes, &sessions(context)?),
         }),
@@ -96,7 +111,13 @@ pub async fn board(context: &Context, all: bool) -> Result<Vec<BoardRow>, Error>
 pub async fn recent_board(context: &Context, ended: u32) -> Result<Vec<BoardRow>, Error> {
     let known = context
         .store
-        .read(move |r| Ok((r.recent_instances(ended)?, r.rounds_used()?)))
+        .read(move |r| {
+            Ok(Known {
+                instances: r.recent_instances(ended)?,
+                rounds: r.rounds_used()?,
+                unconfirmed: r.unconfirmed_messages()?,
+            })
+        })
         .await?;
     with_activity(context, known).await
 }
@@ -118,26 +139,34 @@ pub fn pulse(context: &Context) -> Result<u64, Error> {
 /// Returns what one agent is doing.
 pub async fn board_row(context: &Context, instance: Instance) -> Result<BoardRow, Error> {
     let id = instance.id.clone();
-    let reviews = context.store.read(move |r| r.reviews(&id)).await?;
+    let (reviews, unconfirmed) = context
+        .store
+        .read(move |r| Ok((r.reviews(&id)?, r.unconfirmed_messages()?)))
+        .await?;
     let counted = reviews
         .iter()
         .filter(|review| review.verdict != Verdict::Lost)
         .count();
-    let mut used = HashMap::new();
+    let mut rounds = HashMap::new();
     if counted > 0 {
-        used.insert(
+        rounds.insert(
             instance.id.clone(),
             u32::try_from(counted).unwrap_or(u32::MAX),
         );
     }
-    let mut rows = with_activity(context, (vec![instance], used)).await?;
+    let known = Known {
+        instances: vec![instance],
+        rounds,
+        unconfirmed,
+    };
+    let mut rows = with_activity(context, known).await?;
     rows.pop()
         .ok_or_else(|| Error::new(Code::Internal, "one agent gives one row"))
 }
 
 async fn with_activity(context: &Context, known: Known) -> Result<Vec<BoardRow>, Error> {
-    let (instances, _) = &known;
-    let live: Vec<&Instance> = instances
+    let live: Vec<&Instance> = known
+        .instances
         .iter()
         .filter(|instance| instance.status.is_live())
         .collect();
@@ -145,13 +174,23 @@ async fn with_activity(context: &Context, known: Known) -> Result<Vec<BoardRow>,
     Ok(rows(known, &panes, &sessions(context)?))
 }
 
-/// The agents, and how many rounds each has used.
-type Known = (Vec<Instance>, HashMap<InstanceId, u32>);
+/// What the database knows of some agents.
+struct Known {
+    instances: Vec<Instance>,
+    /// How many review rounds each has used.
+    rounds: HashMap<InstanceId, u32>,
+    /// How many messages each may not have.
+    unconfirmed: HashMap<InstanceId, u32>,
+}
 
 async fn known(context: &Context, all: bool) -> Result<Known, Error> {
-    let known = context
-        .store
-        .read(move |r| Ok((r.instances(!all)?, r.rounds_used()?)));
+    let known = context.store.read(move |r| {
+        Ok(Known {
+            instances: r.instances(!all)?,
+            rounds: r.rounds_used()?,
+            unconfirmed: r.unconfirmed_messages()?,
+        })
+    });
     Ok(known.await?)
 }
 
@@ -164,17 +203,18 @@ fn sessions(context: &Context) -> Result<HashMap<String, AgentState>, Error> {
         .collect())
 }
 
-fn rows(
-    (instances, used): Known,
-    panes: &Panes,
-    sessions: &HashMap<String, AgentState>,
-) -> Vec<BoardRow> {
-    let rows = instances.into_iter().map(|instance| BoardRow {
+fn rows(known: Known, panes: &Panes, sessions: &HashMap<String, AgentState>) -> Vec<BoardRow> {
+    let rows = known.instances.into_iter().map(|instance| BoardRow {
         activity: activity(&instance, panes, sessions),
-        reviews: used.get(&instance.id).map(|&used| Rounds {
+        reviews: known.rounds.get(&instance.id).map(|&used| Rounds {
             used,
             most: instance.max_reviews,
         }),
+        unconfirmed_messages: known
+            .unconfirmed
+            .get(&instance.id)
+            .copied()
+            .unwrap_or_default(),
         instance,
     });
     rows.collect()

@@ -121,9 +121,10 @@ pub async fn type_into(
     };
     match outcome? {
         InputOutcome::Typed => Ok(()),
-        InputOutcome::Dead | InputOutcome::Missing | InputOutcome::OtherProgram { .. } => {
-            Err(ended(&instance))
-        }
+        InputOutcome::Dead
+        | InputOutcome::Missing
+        | InputOutcome::OtherProgram { .. }
+        | InputOutcome::Outdated => Err(ended(&instance)),
     }
 }
 

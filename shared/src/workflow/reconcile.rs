@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::clean::clean_one;
+use super::deliver::deliver_for_unserved;
 use super::finish::{end, fail, release};
 use super::local_forge::settle_merges;
 use super::panes::{PaneLife, Panes};
@@ -43,7 +44,12 @@ pub struct Unsettled {
 
 /// Repairs what a crash, a reboot or a kill has left, and returns the moves that took.
 pub async fn reconcile(context: &Context) -> Result<Reconciled, Error> {
-    Ok(reconcile_and_keep(context).await?.0)
+    let (reconciled, _) = reconcile_and_keep(context).await?;
+    // The rows are in order, whatever becomes of this.
+    if let Err(error) = Box::pin(deliver_for_unserved(context)).await {
+        tracing::warn!(code = %error.code, %error, "cannot deliver for dead servers");
+    }
+    Ok(reconciled)
 }
 
 /// Does the same, and keeps the panes it has seen for whoever wants to look next, if it had to look and

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::deliver::{Delivery, deliver};
+use super::deliver::deliver;
 use super::tdd::tdd_run_of;
 use super::{Context, Run, detach, wording};
 use crate::error::{Code, Error};
@@ -10,7 +10,7 @@ use crate::git::{FastForward, Repository};
 use crate::model::text::check_block;
 use crate::model::{
     Finding, Instance, InstanceId, MessageId, MessageKind, MessageState, Review, Status,
-    StatusChange, StatusEvent, Verdict,
+    StatusChange, StatusEvent, Verdict, WaitReason,
 };
 use crate::process;
 use crate::store::{NewMessage, StoreError, Writer};
@@ -19,12 +19,21 @@ use crate::store::{NewMessage, StoreError, Writer};
 const ACKNOWLEDGEMENT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(50);
 
+/// What is known of a message a moment after it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Receipt {
+    Taken,
+    /// It was typed, and nothing proves that the agent has it.
+    Unconfirmed,
+    /// It is stored and waits, if that is known for what.
+    Waiting(Option<WaitReason>),
+}
+
 /// What became of feedback.
 #[derive(Debug, Clone)]
 pub struct SentBack {
     pub coder: Instance,
-    pub delivered: bool,
-    pub waiting_for: Option<String>,
+    pub receipt: Receipt,
     pub round: u32,
 }
 
@@ -94,9 +103,9 @@ pub async fn request_changes(
     let receipt = run
         .unless_cancelled(await_receipt(context, &coder.id, &message))
         .await;
-    let (delivered, waiting_for) = receipt.unwrap_or_else(|error| {
+    let receipt = receipt.unwrap_or_else(|error| {
         tracing::warn!(code = %error.code, %error, "cannot tell whether the feedback was taken");
-        (false, None)
+        Receipt::Waiting(None)
     });
     if let Err(error) = detach::finish_later(context, &reviewer.id).await {
         tracing::warn!(code = %error.code, %error, "the reviewer is put away by reconcile");
@@ -105,8 +114,7 @@ pub async fn request_changes(
     let coder = context.store.read(move |r| r.instance(&id)).await?;
     Ok(SentBack {
         coder,
-        delivered,
-        waiting_for,
+        receipt,
         round: review.round,
     })
 }
@@ -168,10 +176,10 @@ pub(super) async fn await_receipt(
     context: &Context,
     coder: &InstanceId,
     message: &MessageId,
-) -> Result<(bool, Option<String>), Error> {
+) -> Result<Receipt, Error> {
     if tdd_run_of(context, coder).await?.is_some() {
         // It is told when its turn ends or the next one begins; nobody waits for that here.
-        return Ok((false, Some("its next turn".to_owned())));
+        return Ok(Receipt::Waiting(Some(WaitReason::NextTurn)));
     }
     let deadline = tokio::time::Instant::now() + ACKNOWLEDGEMENT;
     loop {
@@ -181,18 +189,18 @@ pub(super) async fn await_receipt(
             .read(move |r| Ok((r.message(&id)?, r.instance(&target)?)))
             .await?;
         let Some(found) = found else {
-            return Ok((false, None));
+            return Ok(Receipt::Waiting(None));
         };
-        if found.state == MessageState::Taken {
-            return Ok((true, None));
+        match found.state {
+            MessageState::Taken => return Ok(Receipt::Taken),
+            MessageState::Unconfirmed => return Ok(Receipt::Unconfirmed),
+            MessageState::Owed | MessageState::Typed | MessageState::Dropped => {}
         }
         if tokio::time::Instant::now() >= deadline {
-            return Ok((false, found.waiting_for));
+            return Ok(Receipt::Waiting(found.waiting_for));
         }
         if !instance.server.as_ref().is_some_and(process::is_alive) {
-            match deliver(context, coder).await? {
-                Delivery::Taken | Delivery::Nothing | Delivery::Waiting => {}
-            }
+            deliver(context, coder).await?;
         }
         tokio::time::sleep(POLL).await;
     }

@@ -2,25 +2,21 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use uuid::Uuid;
+
 use super::Context;
-use super::deliver::{claude_state, is_claude};
 use super::launch::session_name;
 use super::tdd::tdd_run_of;
 use crate::agent::{self, AgentState, Draft, Screen};
 use crate::error::Error;
-use crate::model::{Instance, Origin, Status};
+use crate::model::{Instance, InstanceId, Origin, Status, WaitReason};
 use crate::process;
-use crate::tmux::{InputOutcome, Life, Lines, OwnPane, ProgramName, SessionName, Tmux};
+use crate::tmux::{Fenced, Life, Lines, OwnPane, ProgramName, SessionName, Tmux};
 
 /// A person who typed this recently may be in the middle of something.
 const TYPING_SECONDS: u64 = 5;
-/// As many lines as a terminal keeps: the first line of a long message scrolls far up.
-const SCREEN_HISTORY: u32 = 20_000;
 /// Programs that would run what is typed.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "tcsh"];
-
-/// What a message waits for when something lies in the agent's input box.
-pub(super) const DRAFTED: &str = "the draft in its input box to be sent or deleted";
 
 /// Where an agent's terminal is.
 #[derive(Debug)]
@@ -59,18 +55,6 @@ impl Place {
         })
     }
 
-    /// Tells whether a text is to be seen, or was and has scrolled away.
-    pub(super) async fn ever_shown(&self, text: &str) -> bool {
-        let shown = match self {
-            Self::Agent(tmux, name) => {
-                let lines = Lines::History(SCREEN_HISTORY);
-                tmux.capture(name, lines, false).await
-            }
-            Self::Person(pane) => pane.capture().await,
-        };
-        shown.is_ok_and(|shown| shown.contains(text))
-    }
-
     /// Returns the terminal with the program that has it now; none when it is gone.
     pub(super) async fn into_terminal(self) -> Result<Option<Terminal>, Error> {
         let command = match &self {
@@ -83,12 +67,19 @@ impl Place {
         };
         Ok(command.map(|command| Terminal {
             place: self,
-            guard: ProgramName::new(command).ok(),
+            program: ProgramName::new(command).ok(),
         }))
     }
 
     /// Tells whether a person is busy in the terminal.
-    async fn is_in_use(&self) -> Result<bool, Error> {
+    pub(super) async fn is_in_use(
+        &self,
+        context: &Context,
+        id: &InstanceId,
+    ) -> Result<bool, Error> {
+        if super::control(context, id).await?.is_some() {
+            return Ok(true);
+        }
         let typed = match self {
             Self::Agent(tmux, name) => tmux.clients(name).await?.last_activity,
             Self::Person(pane) => {
@@ -108,81 +99,82 @@ impl Place {
 pub(super) struct Terminal {
     pub(super) place: Place,
     /// The program that must still have the terminal when the text arrives.
-    guard: Option<ProgramName>,
+    program: Option<ProgramName>,
 }
 
 impl Terminal {
-    /// Pastes text, if the expected program still has the terminal.
-    pub(super) async fn paste(&self, text: &str) -> Result<InputOutcome, Error> {
-        Ok(match (&self.place, &self.guard) {
-            (Place::Agent(tmux, name), guard) => tmux.paste(name, text, guard.as_ref()).await?,
-            (Place::Person(pane), Some(guard)) => pane.paste(text, guard).await?,
-            (Place::Person(_), None) => InputOutcome::Missing,
-        })
+    /// Returns the terminal for typing in one epoch.
+    pub(super) fn fenced(&self, epoch: u64) -> Fenced {
+        let program = self.program.as_ref();
+        match &self.place {
+            Place::Agent(tmux, name) => tmux.fenced(name, program, epoch),
+            Place::Person(pane) => pane.fenced(program, epoch),
+        }
     }
+}
 
-    /// Presses Enter, if the expected program still has the terminal.
-    pub(super) async fn press_enter(&self) -> Result<InputOutcome, Error> {
-        Ok(match (&self.place, &self.guard) {
-            (Place::Agent(tmux, name), guard) => tmux.press_enter(name, guard.as_ref()).await?,
-            (Place::Person(pane), Some(guard)) => pane.press_enter(guard).await?,
-            (Place::Person(_), None) => InputOutcome::Missing,
-        })
-    }
+pub(super) fn is_claude(instance: &Instance) -> bool {
+    instance.claude_session_id.is_some()
+}
+
+pub(super) fn claude_session(instance: &Instance) -> Option<Uuid> {
+    instance.claude_session_id.as_deref()?.parse().ok()
+}
+
+pub(super) fn claude_state(context: &Context, instance: &Instance) -> Result<AgentState, Error> {
+    Ok(match claude_session(instance) {
+        Some(session) => agent::state(&context.claude_folder()?, session),
+        None => AgentState::Unknown,
+    })
 }
 
 /// Tells whether the agent is at its prompt with nobody typing, or what has to be waited for.
 pub(super) async fn ready(
     context: &Context,
     instance: &Instance,
-) -> Result<Result<Terminal, &'static str>, Error> {
+) -> Result<Result<Terminal, WaitReason>, Error> {
     if !instance.status.is_live() && instance.status != Status::PrCreated {
-        return Ok(Err("the agent to be resumed"));
+        return Ok(Err(WaitReason::AgentEnded));
     }
     let Some(place) = Place::of(context, instance)? else {
-        return Ok(Err(
-            "the end of its turn (Stop hook), or a look at codex://feedback",
-        ));
+        return Ok(Err(WaitReason::StopHook));
     };
     if tdd_run_of(context, &instance.id).await?.is_some() {
-        return Ok(Err("the end of its turn, or its next one"));
+        return Ok(Err(WaitReason::NextTurn));
     }
     if instance.status == Status::Started {
-        return Ok(Err("the agent to be ready"));
+        return Ok(Err(WaitReason::AgentStarting));
     }
     if is_claude(instance) {
         match claude_state(context, instance)? {
             AgentState::Idle => {}
-            AgentState::Busy => return Ok(Err("the end of its turn")),
-            AgentState::Waiting { .. } => return Ok(Err("a person to answer its dialog")),
-            AgentState::Gone => return Ok(Err("the agent to be resumed")),
-            AgentState::Unknown => return Ok(Err("the agent to be ready")),
+            AgentState::Busy => return Ok(Err(WaitReason::Busy)),
+            AgentState::Waiting { .. } => return Ok(Err(WaitReason::DialogQuestion)),
+            AgentState::Gone => return Ok(Err(WaitReason::AgentEnded)),
+            AgentState::Unknown => return Ok(Err(WaitReason::AgentStarting)),
         }
     }
     let Some(mut terminal) = place.into_terminal().await? else {
-        return Ok(Err("the agent to be resumed"));
+        return Ok(Err(WaitReason::AgentEnded));
     };
-    let controlled = super::control(context, &instance.id).await?.is_some();
-    if controlled || terminal.place.is_in_use().await? {
-        return Ok(Err("a person who is typing in its terminal"));
+    if terminal.place.is_in_use(context, &instance.id).await? {
+        return Ok(Err(WaitReason::PersonTyping));
     }
     if !is_claude(instance) {
         // What its program is called is for it to say; that the pane is still its own, tmux knows.
-        terminal.guard = None;
+        terminal.program = None;
         return Ok(Ok(terminal));
     }
-    let guard = terminal.guard.as_ref().map(ProgramName::as_str);
-    if guard.is_some_and(|program| SHELLS.contains(&program)) {
-        return Ok(Err("the agent: a shell has its terminal"));
+    let program = terminal.program.as_ref().map(ProgramName::as_str);
+    if program.is_some_and(|program| SHELLS.contains(&program)) {
+        return Ok(Err(WaitReason::ShellInTerminal));
     }
     let shown = terminal.place.shown().await?;
     match (agent::screen(&shown), agent::draft(&shown)) {
         (Screen::Prompt, Draft::Empty) => Ok(Ok(terminal)),
-        (Screen::Prompt, Draft::Text) => Ok(Err(DRAFTED)),
-        (Screen::Dialog, _) => Ok(Err("a person to close its dialog")),
-        (Screen::Unknown, _) | (Screen::Prompt, Draft::Unknown) => {
-            Ok(Err("its input box to be visible"))
-        }
+        (Screen::Prompt, Draft::Text) => Ok(Err(WaitReason::Draft)),
+        (Screen::Dialog, _) => Ok(Err(WaitReason::DialogOpen)),
+        (Screen::Unknown, _) | (Screen::Prompt, Draft::Unknown) => Ok(Err(WaitReason::NoInputBox)),
     }
 }
 
@@ -190,5 +182,24 @@ fn is_recent(activity: u64) -> bool {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
-    now.saturating_sub(activity) < TYPING_SECONDS
+    is_moments_before(activity, now)
+}
+
+/// Tells whether a person typed just now. A time in the future is from before the clock was set back.
+fn is_moments_before(activity: u64, now: u64) -> bool {
+    now.checked_sub(activity)
+        .is_some_and(|ago| ago < TYPING_SECONDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_moments_before;
+
+    #[test]
+    fn what_was_typed_in_the_future_was_typed_before_the_clock_was_set_back() {
+        assert!(is_moments_before(1_000, 1_000));
+        assert!(is_moments_before(996, 1_000));
+        assert!(!is_moments_before(995, 1_000));
+        assert!(!is_moments_before(4_600, 1_000));
+    }
 }

@@ -123,7 +123,7 @@ fn one_person_types_at_a_time_and_messages_wait_for_them() {
         .post(&path("messages"), &json!({ "text": "Meanwhile, do this." }))
         .good();
     assert_eq!(sent["delivered"], false, "{sent}");
-    assert_eq!(sent["waitingFor"], "a person who is typing in its terminal");
+    assert_eq!(sent["waitingFor"], "person_typing");
     assert!(place.received(&coder).is_empty());
     let agent = dashboard.get(&path("")[..path("").len() - 1]).good();
     assert_eq!(agent["messages"][0]["state"], "owed", "{agent}");

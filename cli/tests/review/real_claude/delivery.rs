@@ -110,6 +110,34 @@ fn a_draft_of_a_person_survives() {
 }
 
 #[test]
+fn a_dead_server_is_stood_in_for_by_whoever_looks() {
+    let Some(lab) = Lab::new(Vec::new()) else {
+        return;
+    };
+    let coder = lab.coder("begin");
+    lab.shows(&coder, "Done.");
+    lab.idle(&coder);
+    let server = lab.place.instance(&coder).server.unwrap();
+    kill(u64::from(server.pid));
+    lab.press(&coder, &["-l", "my own words"]);
+    lab.shows(&coder, "my own words");
+    let printed = text(&lab.place.send(&coder, "for whoever looks\n\nline\n\nline"));
+    assert!(
+        printed.contains("\"delivered\": false") && printed.contains("draft"),
+        "{printed}"
+    );
+    lab.press(&coder, &["C-u"]);
+    lab.place.until("a look hands it over", || {
+        lab.place.codex(&["list"]);
+        lab.place.messages(&coder)[0].state == MessageState::Taken
+    });
+    let id = lab.place.messages(&coder)[0].id.clone();
+    lab.place
+        .until("the model has it", || lab.told(id.as_str()) == 1);
+    assert_eq!(lab.told("my own words"), 0);
+}
+
+#[test]
 fn a_killed_agent_gets_it_when_resumed() {
     let rules = vec![Rule::when("BEGIN", vec![bash(WAIT), Answer::text("FINISHED")]).once()];
     let Some(lab) = Lab::new(rules) else { return };

@@ -4,7 +4,7 @@ use serde_json::json;
 use shared::error::{Code, Error};
 use shared::model::{
     EventSource, InstanceKind, MergeMethod, MessageKind, MessageState, Priority, PullRequest,
-    PullState, Severity, Status, StatusChange, Task, TaskStatus, Verdict,
+    PullState, Severity, Status, StatusChange, Task, TaskStatus, Verdict, WaitReason,
 };
 use shared::workflow::{Activity, Rounds};
 
@@ -147,7 +147,7 @@ fn agent_view() -> AgentView {
             typed_at: None,
             taken_at: None,
             taken_by: None,
-            waiting_for: Some(hostile()),
+            waiting_for: Some(WaitReason::Draft),
         }],
         rounds: vec![RoundView {
             round: 1,

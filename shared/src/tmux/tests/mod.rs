@@ -1,5 +1,6 @@
 //! Tests on a real tmux, each on a socket of its own.
 
+mod fencing;
 mod inputs;
 mod load;
 mod own_panes;

@@ -1,7 +1,7 @@
 //! A pane of a person's own is typed into only while the expected program has it.
 
 use super::*;
-use crate::tmux::{InputOutcome, OwnPane, ProgramName};
+use crate::tmux::{Claim, InputOutcome, OwnPane, ProgramName};
 
 /// The pane as the program in it would know it, by what tmux has told it.
 async fn own(server: &Server, pane: &Pane) -> OwnPane {
@@ -22,9 +22,12 @@ async fn text_reaches_the_program_that_was_meant() {
     let own = own(&server, &pane).await;
     let state = own.state().await.unwrap().unwrap();
     assert_eq!((state.command.as_str(), state.in_mode), ("cat", false));
-    let typed = own.paste("hello there", &program("cat")).await.unwrap();
+    let cat = own.fenced(Some(&program("cat")), 1);
+    assert_eq!(cat.claim().await.unwrap(), Claim::Claimed { last: None });
+    let typed = cat.paste(&["hello ", "there"]).await.unwrap();
     assert_eq!(typed, InputOutcome::Typed);
-    let typed = own.press_enter(&program("cat")).await.unwrap();
+    server.wait_screen("mine", "hello there").await;
+    let typed = cat.press_enter("hello there").await.unwrap();
     assert_eq!(typed, InputOutcome::Typed);
     server.wait_screen("mine", "hello there\nhello there").await;
     assert!(own.capture().await.unwrap().contains("hello there"));
@@ -37,12 +40,18 @@ async fn nothing_is_typed_for_another_program_or_a_reader_or_the_dead() {
     let pane = server.start("mine", &["cat"]).await;
     let own = own(&server, &pane).await;
     let refused = |outcome: InputOutcome| assert_ne!(outcome, InputOutcome::Typed);
-    refused(own.paste("WRONG", &program("claude")).await.unwrap());
-    refused(own.press_enter(&program("claude")).await.unwrap());
+    let cat = own.fenced(Some(&program("cat")), 1);
+    assert_eq!(cat.claim().await.unwrap(), Claim::Claimed { last: None });
+    for other in [Some(&program("claude")), None] {
+        let other = own.fenced(other, 2);
+        assert_eq!(other.claim().await.unwrap(), Claim::Unavailable);
+        refused(other.paste(&["WRONG"]).await.unwrap());
+        refused(other.press_enter_blindly().await.unwrap());
+    }
     let scroll = Script::new("copy-mode").args(["-t", &pane.pane_id.to_string()]);
     server.tmux.run(&scroll, None).await.unwrap();
     assert!(own.state().await.unwrap().unwrap().in_mode);
-    refused(own.paste("WRONG", &program("cat")).await.unwrap());
+    refused(cat.paste(&["WRONG"]).await.unwrap());
     let leave = Script::new("copy-mode").args(["-q", "-t", &pane.pane_id.to_string()]);
     server.tmux.run(&leave, None).await.unwrap();
     let screen = own.capture().await.unwrap();
@@ -50,7 +59,7 @@ async fn nothing_is_typed_for_another_program_or_a_reader_or_the_dead() {
     server.start("other", &["cat"]).await;
     server.tmux.kill(&session_name("mine")).await.unwrap();
     assert_eq!(own.state().await.unwrap(), None);
-    refused(own.paste("WRONG", &program("cat")).await.unwrap());
+    refused(cat.paste(&["WRONG"]).await.unwrap());
     // No buffer is left behind.
     assert_eq!(server.buffers().await, "");
 }

@@ -199,7 +199,7 @@ impl Rounds<'_> {
                 }
                 let mut told = Vec::new();
                 for message in w.messages(&id)? {
-                    let open = matches!(message.state, MessageState::Owed | MessageState::Typed);
+                    let open = message.state.is_open();
                     if heard.contains(&message.id) {
                         w.taken(&message.id, TakenBy::StopHook)?;
                     } else if open && w.taken(&message.id, TakenBy::PromptHook)? {

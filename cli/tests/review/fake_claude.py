@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""What delivery knows of Claude Code, on command: a session file, an input box, dialogs, a transcript.
+
+It writes down what happens like agent.py, and takes commands from $SCRIPT_DIR/<instance>.in:
+{"onPaste": "dialog"}   the next paste is taken into the box, and a dialog opens
+{"onPaste": "eaten"}    a dialog opens and eats the next paste
+{"onPaste": "replaced", "draft": TEXT}   the next paste is lost, and a person's draft stands in the box
+{"close": true}         the dialog is closed, {"draft": TEXT}: the box holds this, {"swallow": N}: the next Enters do nothing
+"""
+import json, os, select, sys, termios, tty
+
+if "--version" in sys.argv:
+    print("2.1.325 (Claude Code)")
+    sys.exit()
+flags = dict(zip(sys.argv, sys.argv[1:]))
+os.environ["CODEX_MCP_CONFIG"] = flags["--mcp-config"]
+os.environ.setdefault("CODEX_ROLE", "coding")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from agent import FOLDER, ME, Server, record
+
+SESSION = flags.get("--session-id") or flags["--resume"]
+CONFIG = os.path.join(os.environ["HOME"], ".claude")
+EDGE = "─" * 100
+# What was pasted or typed, as it is shown and as it is; what is said; whether a dialog is open.
+box, said, dialog, plan = [], [], False, {}
+
+
+def status(word):
+    path = os.path.join(CONFIG, "sessions", "%d.json" % os.getpid())
+    started = open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19]
+    session = {"pid": os.getpid(), "sessionId": SESSION, "cwd": os.getcwd(), "version": "2.1.325",
+               "status": word, "procStart": started, **({"waitingFor": "permission prompt"} if word == "waiting" else {})}
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    open(path + ".new", "w").write(json.dumps(session))
+    os.rename(path + ".new", path)
+
+
+def draw():
+    if dialog:
+        lines = ["● Bash(rm -rf everything)", EDGE, " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel"]
+    else:
+        shown = "".join(part for part, _ in box).replace("\n", "\r\n  ")
+        lines = said[-3:] + [EDGE, "❯\u00a0" + shown, EDGE, "  ? for shortcuts"]
+    sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + "\x1b[?25l")
+    sys.stdout.flush()
+
+
+def set_dialog(is_open):
+    global dialog
+    dialog = is_open
+    status("waiting" if is_open else "idle")
+
+
+def pasted(text):
+    action = plan.pop("onPaste", None)
+    if dialog or action == "eaten":
+        set_dialog(True)
+    elif action == "replaced":
+        box[:] = [(plan["draft"], plan["draft"])]
+        plan["lose"] = True
+    elif not plan.get("lose"):
+        folded = len(text) > 800 or text.count("\n") > 2
+        box.append(("[Pasted text #1 +%d lines]" % text.count("\n") if folded else text, text))
+        if action == "dialog":
+            plan["open"] = True
+
+
+def enter():
+    if dialog:
+        record("answered")
+        set_dialog(False)
+    elif plan.get("swallow", 0) > 0:
+        plan["swallow"] -= 1
+    elif box:
+        text = "".join(real for _, real in box)
+        record("message", text=text)
+        said.append("> " + text.split("\n")[0])
+        folder = os.path.join(CONFIG, "projects", "".join(c if c.isascii() and c.isalnum() else "-" for c in os.getcwd()))
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, SESSION + ".jsonl"), "a") as transcript:
+            transcript.write(json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n")
+        box.clear()
+
+
+def obey(command):
+    plan.update(command)
+    if "close" in command:
+        set_dialog(False)
+    if "draft" in command and "onPaste" not in command:
+        box[:] = [(command["draft"], command["draft"])] if command["draft"] else []
+    record("obeyed")
+
+
+def main():
+    tty.setraw(0, termios.TCSANOW)
+    sys.stdout.write("\x1b[?2004h")
+    server = Server()
+    record("ready", server=server.child.pid)
+    status("idle")
+    draw()
+    pending, position, path = b"", 0, os.path.join(FOLDER, ME + ".in")
+    while True:
+        if select.select([0], [], [], 0.02)[0]:
+            data = os.read(0, 65536)
+            if not data:
+                return
+            pending += data
+            while pending:
+                if pending.startswith(b"\x1b[200~"):
+                    end = pending.find(b"\x1b[201~")
+                    if end < 0:
+                        break
+                    pasted(pending[6:end].decode())
+                    pending = pending[end + 6:]
+                elif pending[:1] == b"\x1b" and len(pending) < 6:
+                    break
+                else:
+                    key, pending = pending[:1], pending[1:]
+                    if key == b"\r":
+                        enter()
+                    elif key == b"\x15":
+                        box.clear()
+                    elif key >= b" ":
+                        box.append((key.decode("ascii", "replace"),) * 2)
+            # All parts of one paste have come.
+            plan.pop("lose", None)
+            if plan.pop("open", None):
+                set_dialog(True)
+            draw()
+        if os.path.exists(path):
+            with open(path) as file:
+                file.seek(position)
+                lines = file.read()
+            whole = lines[:lines.rfind("\n") + 1]
+            position += len(whole)
+            for line in whole.splitlines():
+                obey(json.loads(line))
+            if whole:
+                draw()
+
+
+main()

@@ -1,0 +1,88 @@
+//! Only the newest epoch types, and the pane remembers what was done under it.
+
+use super::*;
+use crate::tmux::{Claim, Fenced, InputOutcome, InputStage, LastInput};
+
+fn epoch(server: &Server, number: u64) -> Fenced {
+    server.tmux.fenced(&session_name("a"), None, number)
+}
+
+fn claimed(last: Option<(u64, InputStage)>) -> Claim {
+    Claim::Claimed {
+        last: last.map(|(epoch, stage)| LastInput { epoch, stage }),
+    }
+}
+
+#[tokio::test]
+async fn an_older_epoch_does_nothing() {
+    let server = Server::new();
+    server.start("a", &["cat"]).await;
+    let (old, new) = (epoch(&server, 9), epoch(&server, 10));
+    assert_eq!(old.claim().await.unwrap(), claimed(None));
+    assert_eq!(old.paste(&["one"]).await.unwrap(), InputOutcome::Typed);
+    let last = Some((9, InputStage::Pasted));
+    assert_eq!(new.claim().await.unwrap(), claimed(last));
+    assert_eq!(old.paste(&["WRONG"]).await.unwrap(), InputOutcome::Outdated);
+    assert_eq!(
+        old.press_enter_blindly().await.unwrap(),
+        InputOutcome::Outdated
+    );
+    assert_eq!(old.erase_line().await.unwrap(), InputOutcome::Outdated);
+    let (outcome, _) = old.submit("WRONG").await.unwrap();
+    assert_eq!(outcome, InputOutcome::Outdated);
+    assert_eq!(old.claim().await.unwrap(), Claim::Outdated);
+    assert_eq!(
+        new.claim().await.unwrap(),
+        claimed(last),
+        "nothing was done since"
+    );
+    assert_eq!(new.press_enter("one").await.unwrap(), InputOutcome::Typed);
+    server.wait_screen("a", "one\none").await;
+    let last = Some((10, InputStage::Entered));
+    assert_eq!(epoch(&server, 11).claim().await.unwrap(), claimed(last));
+    let shown = new.view().await.unwrap().unwrap();
+    assert!(!shown.text.contains("WRONG"), "{shown:?}");
+    assert_eq!(server.buffers().await, "");
+}
+
+#[tokio::test]
+async fn without_a_claim_nothing_is_typed() {
+    let server = Server::new();
+    server.start("a", &["cat"]).await;
+    let pane = epoch(&server, 1);
+    assert_ne!(pane.paste(&["WRONG"]).await.unwrap(), InputOutcome::Typed);
+    assert_eq!(server.buffers().await, "");
+}
+
+#[tokio::test]
+async fn enter_needs_the_text_on_the_screen() {
+    let server = Server::new();
+    server.start("a", &["cat"]).await;
+    let pane = epoch(&server, 1);
+    pane.claim().await.unwrap();
+    pane.paste(&["[x m-1] ", "é text; with 'quotes'"])
+        .await
+        .unwrap();
+    server
+        .wait_screen("a", "[x m-1] é text; with 'quotes'")
+        .await;
+    assert_ne!(pane.press_enter("m-2").await.unwrap(), InputOutcome::Typed);
+    let view = pane.view().await.unwrap().unwrap();
+    assert_eq!(
+        view.before_cursor.as_deref(),
+        Some("[x m-1] é text; with 'quotes'")
+    );
+    assert_eq!(pane.press_enter("m-1").await.unwrap(), InputOutcome::Typed);
+}
+
+#[tokio::test]
+async fn a_submission_shows_what_was_there_before_enter() {
+    let server = Server::new();
+    server.start("a", &["cat"]).await;
+    let pane = epoch(&server, 3);
+    pane.claim().await.unwrap();
+    let (outcome, before) = pane.submit("two\nlines").await.unwrap();
+    assert_eq!(outcome, InputOutcome::Typed);
+    assert_eq!(before.unwrap().before_cursor.as_deref(), Some("lines"));
+    server.wait_screen("a", "lines\nlines").await;
+}

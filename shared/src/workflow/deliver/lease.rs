@@ -1,0 +1,120 @@
+//! The right to hand one message over: one holder at a time, and an older holder can do nothing.
+
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+use crate::model::{Message, MessageState, ProcessMark, TakenBy};
+use crate::process;
+use crate::store::{LEASE_SECONDS, LeaseRow};
+use crate::workflow::Context;
+
+/// What must be left of a lease to begin something: more than any one tmux command takes.
+const MARGIN: Duration = Duration::from_secs(3);
+
+#[derive(Debug)]
+pub(super) struct Lease {
+    /// The fencing token: higher than that of any lease before, for this agent.
+    pub(super) epoch: u64,
+    holder: String,
+    /// Measured by a clock that nobody sets, and that goes on while the process is stopped.
+    taken: Instant,
+}
+
+impl Lease {
+    /// Takes the lease on an owed message, and marks it as typed in the same transaction.
+    pub(super) async fn to_type(
+        context: &Context,
+        message: &Message,
+        how: TakenBy,
+    ) -> Result<Option<Self>, Error> {
+        Self::take(context, message, MessageState::Owed, Some(how)).await
+    }
+
+    /// Takes the lease on a typed message, to find out what became of it.
+    pub(super) async fn to_settle(
+        context: &Context,
+        message: &Message,
+    ) -> Result<Option<Self>, Error> {
+        Self::take(context, message, MessageState::Typed, None).await
+    }
+
+    async fn take(
+        context: &Context,
+        message: &Message,
+        state: MessageState,
+        begin: Option<TakenBy>,
+    ) -> Result<Option<Self>, Error> {
+        let (taken, holder) = (Instant::now(), holder());
+        let orphan = present(context, message).await?.and_then(orphan);
+        let (id, me) = (message.id.clone(), holder.clone());
+        let epoch = context
+            .store
+            .write(move |w| {
+                if w.message(&id)?.map(|message| message.state) != Some(state) {
+                    return Ok(None);
+                }
+                let epoch = w.lease(&id, &me, orphan.as_deref())?;
+                if let (Some(_), Some(how)) = (epoch, begin) {
+                    w.begin_handing_over(&id, how, &me)?;
+                }
+                Ok(epoch)
+            })
+            .await?;
+        Ok(epoch.map(|epoch| Self {
+            epoch,
+            holder,
+            taken,
+        }))
+    }
+
+    /// Tells whether the lease is still ours, for long enough to do one more thing.
+    pub(super) async fn is_held(
+        &self,
+        context: &Context,
+        message: &Message,
+    ) -> Result<bool, Error> {
+        let present = present(context, message).await?;
+        // The clock last: the read may have waited.
+        let left = Duration::from_secs(LEASE_SECONDS.into()).saturating_sub(self.taken.elapsed());
+        Ok(left >= MARGIN
+            && present.is_some_and(|row| {
+                row.in_force
+                    && row.epoch == self.epoch
+                    && row.holder.as_deref() == Some(&self.holder)
+            }))
+    }
+}
+
+/// Returns the lease that a message has, or had last.
+pub(super) async fn present(
+    context: &Context,
+    message: &Message,
+) -> Result<Option<LeaseRow>, Error> {
+    let id = message.id.clone();
+    Ok(context.store.read(move |r| r.message_lease(&id)).await?)
+}
+
+/// Tells whether somebody is at work on the message.
+pub(super) fn is_in_use(row: &LeaseRow) -> bool {
+    row.in_force && row.holder.as_deref().is_some_and(is_living)
+}
+
+fn orphan(row: LeaseRow) -> Option<String> {
+    row.holder.filter(|holder| !is_living(holder))
+}
+
+pub(super) fn holder() -> String {
+    let me = process::this_process();
+    format!("{}:{}", me.pid, me.started)
+}
+
+/// Tells whether the process that calls itself so is alive; one that can't be read is taken for it.
+fn is_living(holder: &str) -> bool {
+    let mark = holder.split_once(':').and_then(|(pid, started)| {
+        Some(ProcessMark {
+            pid: pid.parse().ok()?,
+            started: started.to_owned(),
+        })
+    });
+    mark.is_none_or(|mark| process::is_alive(&mark))
+}
