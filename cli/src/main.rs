@@ -47,7 +47,6 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         Command::Completions(args) => return commands::completions::completions(&args),
         Command::Man(args) => return commands::man::man(&args),
         Command::DemoAgent(args) => return demo::demo_agent(&args),
-        Command::ExecAgent(args) => return commands::exec_agent::exec_agent(&args),
         // Answered in `main`; here only for `--help`.
         Command::Hook(_) => return Ok(()),
         Command::Attach(_)
@@ -58,6 +57,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         | Command::Demo(_)
         | Command::Doctor(_)
         | Command::Events(_)
+        | Command::ExecAgent(_)
         | Command::FinishInstance(_)
         | Command::HostAgent(_)
         | Command::Init(_)
@@ -93,6 +93,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Demo(args) => demo::demo(&args, output).await,
         Command::Doctor(_) => commands::doctor::doctor(output).await,
         Command::Events(args) => commands::events::events(args, output).await,
+        Command::ExecAgent(args) => commands::exec_agent::exec_agent(&args).await,
         Command::FinishInstance(args) => commands::finish_instance::finish_instance(&args).await,
         Command::HostAgent(args) => commands::host_agent::host_agent(&args, output).await,
         Command::Init(args) => commands::init::init(&args, output).await,
@@ -110,10 +111,8 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Tasks(args) => commands::tasks::tasks(&args, output).await,
         Command::Tdd(args) => commands::tdd::tdd(args, output).await,
         Command::Trust(args) => commands::trust::trust(&args, output).await,
-        Command::Completions(_)
-        | Command::DemoAgent(_)
-        | Command::ExecAgent(_)
-        | Command::Hook(_)
-        | Command::Man(_) => Ok(()),
+        Command::Completions(_) | Command::DemoAgent(_) | Command::Hook(_) | Command::Man(_) => {
+            Ok(())
+        }
     }
 }

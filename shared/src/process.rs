@@ -3,6 +3,7 @@
 //! Every child leads its own process group, so that ending it also ends what it started (git
 //! hooks, ssh, filters). Ending means SIGTERM first: git then removes its lock files itself.
 
+mod family;
 mod lines;
 mod mark;
 mod tree;
@@ -15,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
+pub use family::{Family, Grace, adopt_orphans};
 pub use lines::{Source, follow};
 pub use mark::{ask_to_end, boot_time, is_alive, mark, nobody, this_process};
 pub use tree::{Ancestor, ancestors, descendants, variable_of};
@@ -224,20 +226,4 @@ async fn read_up_to(
         stream.take(bound).read_to_end(&mut bytes).await?;
     }
     Ok((bytes.len() <= limit).then_some(bytes))
-}
-
-/// Ends a process group whose leader got its SIGHUP already: waits, then kills.
-pub async fn end_group(leader: u32, grace: Duration) {
-    let Some(pid) = Pid::from_raw(leader.cast_signed()) else {
-        return;
-    };
-    let deadline = tokio::time::Instant::now() + grace;
-    while mark::start_time(leader).is_some() {
-        if tokio::time::Instant::now() >= deadline {
-            // ESRCH: it went at the last moment.
-            let _ = kill_process_group(pid, Signal::KILL);
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }

@@ -18,6 +18,7 @@ use shared::process::{self, ProcessError, Source};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use super::exec_agent::end_leftovers;
 use crate::action_lines::ActionLines;
 use crate::failure::Failure;
 use crate::output::{BOLD, Output};
@@ -36,6 +37,7 @@ pub(crate) struct HostAgentArgs {
 
 pub(crate) async fn host_agent(args: &HostAgentArgs, output: Output) -> Result<(), Failure> {
     let of_person = agent::take_environment(&args.folder).map_err(Error::from)?;
+    process::adopt_orphans();
     let stop = CancellationToken::new();
     tokio::spawn(cancel_when_the_terminal_goes(stop.clone()));
     // Ctrl-C in the terminal reaches the agent, whose turn then ends; its host stays.
@@ -50,6 +52,7 @@ pub(crate) async fn host_agent(args: &HostAgentArgs, output: Output) -> Result<(
             None => pause(&stop).await,
         }
     }
+    end_leftovers(&Environment::of_process()).await;
     Ok(())
 }
 

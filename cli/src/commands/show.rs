@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use shared::model::{InstanceId, InstanceKind, Message, MessageState, Review, Task, Verdict};
 use shared::store::EventRow;
-use shared::workflow::{self, BoardRow, Context};
+use shared::workflow::{self, Activity, BoardRow, Context};
 
 use super::events::event_line;
 use super::list::{shown_activity, status_style};
@@ -97,7 +97,7 @@ async fn find(context: &Context, id: &InstanceId) -> Result<BoardRow, Failure> {
     let row = rows.into_iter().find(|row| row.instance.id == *id);
     Ok(row.unwrap_or(BoardRow {
         instance,
-        activity: workflow::Activity::Unknown,
+        activity: Activity::Unknown,
         reviews: None,
         unconfirmed_messages: 0,
     }))
@@ -121,6 +121,9 @@ fn described(details: &Details) -> String {
         status_style(instance.status),
     );
     line("activity", &doing, doing_style);
+    if *activity == Activity::TerminalUnreachable {
+        line("to do", &workflow::advice_on_terminal(instance), WARNING);
+    }
     if let Some(note) = &instance.note {
         line("note", note, WARNING);
     }

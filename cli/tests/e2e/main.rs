@@ -5,6 +5,8 @@ mod hooks;
 #[cfg(test)]
 mod life;
 #[cfg(test)]
+mod supervision;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod surface;

@@ -8,6 +8,9 @@ pub type Environment = BTreeMap<String, String>;
 /// The variable that marks every process of one launch, so that none of them outlives it.
 pub const LAUNCH_ID: &str = "CODEX_LAUNCH_ID";
 
+/// The variable of processes that outlive the agent they were started by: our helpers, our tmux server.
+pub const DETACHED: &str = "CODEX_DETACHED";
+
 /// What the launcher takes from the pane it runs in: the user's own terminal is another one.
 pub const FROM_THE_PANE: [&str; 2] = ["TERM", LAUNCH_ID];
 

@@ -26,7 +26,7 @@ mod turn;
 
 pub use claude::MAX_PROMPT_ARGUMENT;
 pub use detect::{MINIMUM_VERSION, Version, find_claude, version};
-pub use environment::{Environment, FROM_THE_PANE, LAUNCH_ID, clean};
+pub use environment::{DETACHED, Environment, FROM_THE_PANE, LAUNCH_ID, clean};
 pub use error::AgentError;
 pub use handover::{Handover, take_environment};
 pub use hooks::{Answer, EndReason, Event, HookName, Payload, Source, ToolCall};

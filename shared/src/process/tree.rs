@@ -49,12 +49,7 @@ pub fn descendants(of: u32) -> Vec<(u32, f64)> {
         .next()
         .and_then(|seconds| seconds.parse().ok())
         .unwrap_or_default();
-    let Ok(entries) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .filter_map(Result::ok)
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+    all_processes()
         .filter(|pid| ancestors(*pid).iter().any(|ancestor| ancestor.pid == of))
         .filter_map(|pid| {
             let began: f64 = start_time(pid)?.parse().ok()?;
@@ -63,7 +58,16 @@ pub fn descendants(of: u32) -> Vec<(u32, f64)> {
         .collect()
 }
 
-fn parent_of(pid: u32) -> Option<u32> {
+/// Returns the numbers of all processes. Empty where the system doesn't tell.
+pub(super) fn all_processes() -> impl Iterator<Item = u32> {
+    std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+pub(super) fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
     rest.split(' ').nth(1)?.parse().ok()

@@ -235,10 +235,7 @@ impl Writer<'_> {
         limit: Option<u32>,
     ) -> Result<Instance, StoreError> {
         if let Some(limit) = limit {
-            let live = self.live_count()?;
-            if live >= limit {
-                return Err(StoreError::TooManyInstances { live, limit });
-            }
+            self.check_limit(limit)?;
         }
         if self.instance_exists(&new.id)? {
             return Err(StoreError::IdTaken { id: new.id.clone() });
@@ -282,6 +279,15 @@ impl Writer<'_> {
             )?;
         }
         self.instance(&new.id)
+    }
+
+    /// Refuses one more live agent when there are as many as there may be.
+    pub fn check_limit(&self, limit: u32) -> Result<(), StoreError> {
+        let live = self.live_count()?;
+        if live >= limit {
+            return Err(StoreError::TooManyInstances { live, limit });
+        }
+        Ok(())
     }
 
     /// Moves an instance by one event, or says why that is not possible.

@@ -16,6 +16,7 @@ use super::reconcile::{Reconciled, reconcile_and_keep};
 use crate::agent::{self, AgentState};
 use crate::error::{Code, Error};
 use crate::model::{Instance, InstanceId, Origin, Verdict};
+use crate::process;
 use crate::tmux::{Life, Lines, PaneView};
 
 /// What an agent is doing at this moment.
@@ -245,6 +246,24 @@ fn activity(
         },
         Some(AgentState::Gone) => Activity::Gone,
         Some(AgentState::Unknown) | None => Activity::Unknown,
+    }
+}
+
+/// Says what can be done about an agent whose terminal can't be reached although it lives.
+pub fn advice_on_terminal(instance: &Instance) -> String {
+    let agent = instance.agent.as_ref().map(|agent| agent.pid);
+    let server = agent
+        .and_then(|agent| process::ancestors(agent).into_iter().next())
+        .filter(|parent| parent.name.starts_with("tmux"));
+    let id = &instance.id;
+    match server {
+        Some(server) => format!(
+            "`kill -USR1 {}` has tmux make its socket again; `claude-codex stop {id}` ends the agent",
+            server.pid
+        ),
+        None => format!(
+            "its tmux server is gone; `claude-codex stop {id}` ends it, `claude-codex resume {id}` brings it back"
+        ),
     }
 }
 

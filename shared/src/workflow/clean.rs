@@ -1,6 +1,6 @@
 //! Putting away what ended agents left.
 
-use super::finish::{end_session, put_away};
+use super::finish::{end_session, put_away, still_in_use};
 use super::panes::Panes;
 use super::{Context, Run, agent_files};
 use crate::error::Error;
@@ -85,9 +85,13 @@ async fn would_clean(
 }
 
 pub(super) async fn clean_one(context: &Context, instance: Instance) -> Result<Cleaned, Error> {
-    end_session(context, &instance).await?;
+    let survivors = end_session(context, &instance).await?;
     agent_files::remove(context, &instance.id)?;
-    let kept = put_away(context, &instance).await?.left();
+    let kept = if survivors.is_empty() {
+        put_away(context, &instance).await?.left()
+    } else {
+        Some(still_in_use(&instance, &survivors))
+    };
     let (id, note) = (instance.id.clone(), kept.clone());
     context
         .store

@@ -200,6 +200,8 @@ fn terminals(
     let base = TERMINAL_VARIABLES
         .iter()
         .filter_map(|name| Some((OsString::from(name), environment.get(name)?.into())))
+        // Whoever starts the server, it is not one of their processes.
+        .chain([(OsString::from(agent::DETACHED), OsString::from("1"))])
         .collect();
     Ok(Tmux::new(
         socket,

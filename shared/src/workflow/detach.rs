@@ -29,6 +29,8 @@ pub(super) fn start_detached(
         .env_clear()
         .envs(context.environment.variables())
         .env_remove("CODEX_INSTANCE_ID")
+        .env_remove(agent::LAUNCH_ID)
+        .env(agent::DETACHED, "1")
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -6,18 +6,22 @@ use std::time::Duration;
 use super::launch::session_name;
 use super::request_changes::lose_review;
 use super::{Context, Run, agent_files};
+use crate::agent;
 use crate::config::Cleanup;
 use crate::error::Error;
 use crate::git::{GitError, Repository, UnsavedWork};
 use crate::model::{
-    Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, StatusEvent,
-    TaskStatus,
+    Instance, InstanceId, InstanceKind, LaunchStep, Origin, ProcessMark, Status, StatusChange,
+    StatusEvent, TaskStatus,
 };
-use crate::process;
-use crate::tmux::LaunchId;
+use crate::process::{self, Family, Grace};
+use crate::tmux::{LaunchId, Life};
 
-/// How long an agent's processes may take to end by themselves after the terminal is gone.
-const GRACE: Duration = Duration::from_secs(3);
+/// How long an agent's processes may take to end by themselves after the terminal is gone, and when asked.
+const GRACE: Grace = Grace {
+    unasked: Duration::from_millis(2_500),
+    asked: Duration::from_millis(1_500),
+};
 
 /// An agent that was ended, and what of it was kept.
 #[derive(Debug, Clone)]
@@ -133,10 +137,11 @@ async fn end_owned(
     let left = match instance.origin {
         Origin::Adopted => PutAway::Gone,
         Origin::Launched => {
-            end_session(context, &instance).await?;
+            let survivors = end_session(context, &instance).await?;
             agent_files::remove(context, id)?;
             let settings = context.settings_of(&instance.repository);
             match settings.map_or(Cleanup::Manual, |settings| settings.resources.cleanup) {
+                _ if !survivors.is_empty() => PutAway::Kept(still_in_use(&instance, &survivors)),
                 // As long as its pull request is open, the work may have to go on.
                 Cleanup::Auto if instance.status == Status::PrCreated => PutAway::Gone,
                 Cleanup::Auto => put_away(context, &instance).await?,
@@ -208,27 +213,65 @@ pub(super) async fn put_away(context: &Context, instance: &Instance) -> Result<P
     Ok(outcome)
 }
 
-/// Kills the session, and whatever of it ignores that. One of that name that is not ours stays.
-pub(super) async fn end_session(context: &Context, instance: &Instance) -> Result<(), Error> {
+/// Kills the session and everything that the agent has started; returns what could not be ended.
+///
+/// A session of that name that is not of the row's launch stays, as do processes that are provably neither
+/// the agent's descendants nor marked as its own.
+pub(super) async fn end_session(
+    context: &Context,
+    instance: &Instance,
+) -> Result<Vec<ProcessMark>, Error> {
     let Ok(name) = session_name(instance) else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let tmux = context.terminals(instance);
-    let panes = tmux.list().await?;
+    // Its processes can be ended where tmux can't be asked, too.
+    let panes = tmux.list().await.unwrap_or_else(|error| {
+        tracing::warn!(instance = %instance.id, %error, "its terminal can't be reached");
+        Vec::new()
+    });
     let launch = instance.launch_id.as_deref();
-    let panes: Vec<_> = panes
+    let ours: Vec<_> = panes
         .iter()
         .filter(|pane| pane.session == name)
         .filter(|pane| pane.launch.as_ref().map(LaunchId::as_str) == launch)
         .collect();
-    if !panes.iter().any(|pane| pane.is_agent) {
-        return Ok(());
+    let has_session = ours.iter().any(|pane| pane.is_agent);
+    let mut roots: Vec<u32> = instance
+        .agent
+        .iter()
+        .filter(|agent| process::is_alive(agent))
+        .map(|agent| agent.pid)
+        .collect();
+    if has_session {
+        let running = ours.iter().filter(|pane| pane.life == Life::Running);
+        roots.extend(running.map(|pane| pane.pid));
     }
-    tmux.kill(&name).await?;
-    for pane in panes {
-        process::end_group(pane.pid, GRACE).await;
+    if launch.is_none() && roots.is_empty() && !has_session {
+        return Ok(Vec::new());
     }
-    Ok(())
+    let family = Family {
+        roots,
+        variable: agent::LAUNCH_ID,
+        mark: launch,
+        spared: agent::DETACHED,
+    };
+    // Before the kill: whose parent has ended is known by its mark alone.
+    let members = family.members();
+    if has_session {
+        tmux.kill(&name).await?;
+    }
+    Ok(family.end(members, GRACE).await)
+}
+
+/// Says that a worktree stays because of processes that could not be ended.
+pub(super) fn still_in_use(instance: &Instance, survivors: &[ProcessMark]) -> String {
+    let pids: Vec<_> = survivors.iter().map(|one| one.pid.to_string()).collect();
+    format!(
+        "kept {}: process {} of the agent can't be ended; `claude-codex clean` removes it later",
+        instance.worktree_path.display(),
+        pids.join(", ")
+    )
 }
 
 /// Removes the worktree and its branch if nothing would be lost.

@@ -45,8 +45,8 @@ mod wording;
 pub use adopt::adopt;
 pub use analyses::{StoredAnalysis, analyses, analysis};
 pub use board::{
-    Activity, BoardRow, Look, Rounds, attach_argv, board, board_row, look, look_around, pulse,
-    recent_board, screen,
+    Activity, BoardRow, Look, Rounds, advice_on_terminal, attach_argv, board, board_row, look,
+    look_around, pulse, recent_board, screen,
 };
 pub use changes::{WorkDiff, work_diff};
 pub use clean::{Cleaned, clean};

@@ -289,6 +289,11 @@ fn diagnose(instance: &Instance, time_is_up: bool, panes: &Panes) -> Diagnosis {
         }
         PaneLife::Gone => (false, "its session is gone".to_owned()),
         PaneLife::Known(Life::Exited { status: 0 }) => (true, "the agent has ended".to_owned()),
+        // exec-agent passes on how the agent ended as a shell does.
+        PaneLife::Known(Life::Exited { status }) if status > 128 => {
+            let signal = status - 128;
+            (false, format!("the agent was killed by signal {signal}"))
+        }
         PaneLife::Known(Life::Exited { status }) => {
             (false, format!("the agent exited with status {status}"))
         }

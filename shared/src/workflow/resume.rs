@@ -43,9 +43,15 @@ pub(super) async fn take_up(
     run.step("Taking it up again")?;
     let unproven = unproven(context, &instance).await?;
     let (wanted, me) = (id.clone(), process::this_process());
+    let limit = context
+        .settings_of(&instance.repository)
+        .unwrap_or_else(|| context.settings().clone())
+        .resources
+        .max_concurrent_instances;
     let change = context
         .store
         .write(move |w| {
+            w.check_limit(limit)?;
             let change = w.transition(&wanted, StatusEvent::Resumed)?;
             w.set_owner(&wanted, Some(&me))?;
             w.set_note(&wanted, None)?;

@@ -1,10 +1,10 @@
 //! Taking a launch back, in reverse, from wherever it stopped.
 
-use super::finish::{PutAway, end_session, keep_or_remove_worktree};
+use super::finish::{PutAway, end_session, keep_or_remove_worktree, still_in_use};
 use super::launch::record_step;
 use super::request_changes::lose_review;
 use super::{Context, agent_files};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::model::{Instance, InstanceId, InstanceKind, LaunchStep, StatusEvent, TaskStatus};
 use crate::process;
 use crate::store::StoreError;
@@ -20,7 +20,7 @@ pub(super) async fn undo(context: &Context, id: &InstanceId) -> Result<(), Error
     let kept = match instance.launch_step {
         LaunchStep::Row => None,
         LaunchStep::Worktree | LaunchStep::Files | LaunchStep::Session | LaunchStep::Ready => {
-            end_session(context, &instance).await?;
+            end_everything(context, &instance).await?;
             record_step(context, &instance, LaunchStep::Files).await?;
             agent_files::forget_trust(context, &instance).await?;
             agent_files::remove(context, id)?;
@@ -32,7 +32,7 @@ pub(super) async fn undo(context: &Context, id: &InstanceId) -> Result<(), Error
             };
             if instance.launch_step == LaunchStep::Session {
                 // A tmux that outlived a killed launcher may have made it only now.
-                end_session(context, &instance).await?;
+                end_everything(context, &instance).await?;
             }
             kept
         }
@@ -49,6 +49,18 @@ async fn leave_for_later(context: &Context, id: &InstanceId) -> Result<(), Error
         .write(move |w| w.set_owner(&id, Some(&nobody)))
         .await?;
     Ok(())
+}
+
+/// Ends the session; what can't be ended leaves the rest to the next `reconcile`.
+async fn end_everything(context: &Context, instance: &Instance) -> Result<(), Error> {
+    let survivors = end_session(context, instance).await?;
+    if survivors.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::AgentFailed,
+        still_in_use(instance, &survivors),
+    ))
 }
 
 async fn forget(context: &Context, instance: Instance, kept: Option<String>) -> Result<(), Error> {

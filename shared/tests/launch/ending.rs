@@ -3,7 +3,7 @@
 use std::fs;
 
 use shared::model::Status;
-use shared::workflow::{Run, clean, stop};
+use shared::workflow::{Activity, Run, advice_on_terminal, board, clean, reconcile, stop};
 
 use crate::support::{World, git_in, lives, until};
 
@@ -171,4 +171,93 @@ async fn clean_puts_away_what_policy_kept() {
     let mut after = world.traces();
     after.rows.clear();
     assert_eq!(after, before);
+}
+
+/// An agent that leaves processes behind in every way a shell knows, and says which.
+fn leaves_strays(world: &World) -> String {
+    let pids = world.root.join("pids").display().to_string();
+    let stray = format!("sh -c 'trap \"\" HUP TERM; echo $$ >> {pids}; while :; do sleep 1; done'");
+    format!(
+        "#!/bin/sh\nnohup {stray} >/dev/null 2>&1 &\nsetsid {stray} &\n(setsid {stray} &) &\n\
+         exec sleep 1000\n"
+    )
+}
+
+fn strays(world: &World) -> Vec<u32> {
+    let pids = fs::read_to_string(world.root.join("pids")).unwrap_or_default();
+    pids.split_whitespace()
+        .map(|pid| pid.parse().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn what_an_agent_has_started_ends_with_it() {
+    let world = World::new();
+    let context = world.context().await;
+    world.program("agent", &leaves_strays(&world));
+    let stopped = world.launch().await;
+    until("three strays run", || strays(&world).len() == 3).await;
+    stop(&context, &Run::unattended(), &stopped.id)
+        .await
+        .unwrap();
+    assert!(strays(&world).into_iter().all(|pid| !lives(pid)));
+    assert!(!stopped.worktree_path.exists());
+
+    // The same when its end is only noticed: all that is left of the agent are the strays.
+    fs::remove_file(world.root.join("pids")).unwrap();
+    let crashed = world.launch().await;
+    until("three strays run", || strays(&world).len() == 3).await;
+    world.tmux(&["kill-server"]);
+    until("tmux has gone", || world.sessions().is_empty()).await;
+    reconcile(&context).await.unwrap();
+    assert_eq!(world.instance(&crashed).await.status, Status::Failed);
+    assert!(strays(&world).into_iter().all(|pid| !lives(pid)));
+    assert!(!crashed.worktree_path.exists());
+}
+
+#[tokio::test]
+async fn other_processes_in_the_worktree_are_left_alone() {
+    let world = World::new();
+    let context = world.context().await;
+    let instance = world.launch().await;
+    let mut persons = std::process::Command::new("sleep")
+        .arg("1000")
+        .current_dir(&instance.worktree_path)
+        .env("CODEX_INSTANCE_ID", instance.id.as_str())
+        .env("CODEX_LAUNCH_ID", "another")
+        .spawn()
+        .unwrap();
+    stop(&context, &Run::unattended(), &instance.id)
+        .await
+        .unwrap();
+    assert!(lives(persons.id()));
+    persons.kill().unwrap();
+    persons.wait().unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_that_outlives_its_terminal_keeps_its_worktree_until_it_is_ended() {
+    let world = World::new();
+    let context = world.context().await;
+    let pids = world.root.join("pids").display().to_string();
+    world.program(
+        "agent",
+        &format!("#!/bin/sh\ntrap '' HUP\necho $$ >> {pids}\nwhile :; do sleep 1; done\n"),
+    );
+    let instance = world.launch().await;
+    until("it runs", || strays(&world).len() == 1).await;
+    world.tmux(&["kill-server"]);
+    until("tmux has gone", || world.sessions().is_empty()).await;
+    let done = reconcile(&context).await.unwrap();
+    assert_eq!(done.changes, []);
+    assert!(instance.worktree_path.exists() && lives(strays(&world)[0]));
+    let row = board(&context, false).await.unwrap().remove(0);
+    assert_eq!(row.activity, Activity::TerminalUnreachable);
+    assert!(advice_on_terminal(&row.instance).contains("claude-codex stop"));
+
+    let stopped = stop(&context, &Run::unattended(), &instance.id)
+        .await
+        .unwrap();
+    assert_eq!(stopped.kept, None);
+    assert!(!instance.worktree_path.exists() && !lives(strays(&world)[0]));
 }

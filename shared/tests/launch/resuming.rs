@@ -123,3 +123,17 @@ async fn that_fails_keeps_row_and_work() {
     assert!(instance.worktree_path.join("new").exists());
     assert!(world.sessions().contains(instance.id.as_str()), "not ours");
 }
+
+#[tokio::test]
+async fn a_resume_counts_against_the_limit_on_agents() {
+    let mut world = World::new();
+    let run = Run::unattended();
+    let first = world.launch().await;
+    stop(&world.context().await, &run, &first.id).await.unwrap();
+    world.launch().await;
+    world.set("CODEX_RESOURCES_MAX_CONCURRENT_INSTANCES", "1");
+    let context = world.context().await;
+    let error = resume(&context, &run, &first.id).await.unwrap_err();
+    assert_eq!(error.code, Code::InstanceLimitReached, "{error:?}");
+    assert_eq!(world.instance(&first).await.status, Status::Terminated);
+}

@@ -1,0 +1,86 @@
+//! `exec-agent` between the terminal and the agent: keys pass through, and nothing outlives the agent.
+
+use serde_json::Value;
+
+use crate::support::{Place, until};
+
+fn launch(place: &Place, agent: &str) -> String {
+    let mut command = place.codex_command(&["code", "Fix it", "--json"]);
+    let output = command.env("CODEX_AGENT_COMMAND", agent).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let instance: Value = serde_json::from_slice(&output.stdout).unwrap();
+    instance["id"].as_str().unwrap().to_owned()
+}
+
+fn pane(place: &Place, id: &str, format: &str) -> String {
+    let target = format!("={id}:0.0");
+    let shown = place.tmux(&["display-message", "-p", "-t", &target, format]);
+    String::from_utf8(shown.stdout).unwrap().trim().to_owned()
+}
+
+fn press(place: &Place, id: &str, key: &str) {
+    let target = format!("={id}:0.0");
+    let pressed = place.tmux(&["send-keys", "-t", &target, key]);
+    assert!(pressed.status.success());
+}
+
+/// Tells whether a process lives; one that only waits to be reaped doesn't.
+fn lives(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+#[test]
+fn what_an_agent_leaves_ends_when_it_exits() {
+    let place = Place::new();
+    let file = place.path().join("pid");
+    let file = file.to_str().unwrap();
+    // With neither our mark nor its parent, it can only be told by who adopts it.
+    let agent = format!(
+        "sh -c 'env -i setsid sh -c \"echo \\$\\$ > {file}; trap : TERM HUP; while :; do sleep 1; done\" & \
+         while ! test -s {file}; do sleep 0.05; done; exit 7'"
+    );
+    let id = launch(&place, &agent);
+    until("the agent is seen to have failed", || {
+        place.json(&["list", "--all"])[0]["status"] == "failed"
+    });
+    let note = place.json(&["show", &id])["note"].to_string();
+    assert!(note.contains("status 7"), "{note}");
+    let pid = std::fs::read_to_string(file).unwrap();
+    assert!(!lives(pid.trim()));
+}
+
+#[test]
+fn keys_reach_the_agent_as_if_it_were_alone() {
+    let place = Place::new();
+    let id = launch(&place, "sleep 600");
+    until("the agent has the terminal", || {
+        pane(&place, &id, "#{pane_current_command}") == "sleep"
+    });
+    // There is no shell that could continue what is stopped.
+    press(&place, &id, "C-z");
+    press(&place, &id, "C-c");
+    until("the agent has ended", || {
+        place.json(&["list", "--all"])[0]["status"] == "failed"
+    });
+    let note = place.json(&["show", &id])["note"].to_string();
+    assert!(note.contains("killed by signal 2"), "{note}");
+}
+
+#[test]
+fn a_hang_up_reaches_an_agent_that_ignores_it() {
+    let place = Place::new();
+    let file = place.path().join("pid");
+    let agent = format!(
+        "sh -c 'trap \"\" HUP; echo $$ > {}; while :; do sleep 1; done'",
+        file.display()
+    );
+    launch(&place, &agent);
+    until("it runs", || {
+        std::fs::read_to_string(&file).is_ok_and(|pid| !pid.is_empty())
+    });
+    let pid = std::fs::read_to_string(&file).unwrap();
+    place.tmux(&["kill-server"]);
+    until("it has ended with its terminal", || !lives(pid.trim()));
+}
