@@ -72,7 +72,8 @@ CREATE TABLE instances (
     -- Random for each start: the session and the agent's processes carry it (CODEX_LAUNCH_ID), and nothing
     -- without it is typed into or killed. NULL before the first session, and in rows of older releases.
     launch_id          TEXT,
-    -- The process in the pane, and when it began. While it lives the agent is alive, whatever tmux says.
+    -- The process in the pane, and when it began. While it lives the agent is alive, whatever tmux says. For
+    -- adopted sessions: the Claude Code that started the server.
     agent_pid          INTEGER,
     agent_started      TEXT,
     -- When the agent was last started: the boot, and CLOCK_MONOTONIC in seconds, which can't be set and

@@ -77,6 +77,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | C::TmuxSessionNotFound => StatusCode::NOT_FOUND,
         C::AddressInUse
         | C::AgentEnded
+        | C::AnotherSession
         | C::BranchExists
         | C::BranchMerged
         | C::BranchProtected

@@ -29,6 +29,7 @@ closed_enum!(
         DatabaseReadOnly = "DATABASE_READ_ONLY",
         DiskFull = "DISK_FULL",
         AgentFailed = "AGENT_FAILED",
+        AnotherSession = "ANOTHER_SESSION",
         AnalysisNotFound = "ANALYSIS_NOT_FOUND",
         BranchExists = "BRANCH_EXISTS",
         BranchMerged = "BRANCH_MERGED",

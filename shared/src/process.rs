@@ -6,6 +6,7 @@
 mod family;
 mod lines;
 mod mark;
+mod terminal;
 mod tree;
 
 use std::ffi::OsString;
@@ -19,6 +20,7 @@ use tokio::process::{Child, Command};
 pub use family::{Family, Grace, adopt_orphans};
 pub use lines::{Source, follow};
 pub use mark::{ask_to_end, boot_time, is_alive, mark, nobody, this_process};
+pub use terminal::{ControllingTerminal, controlling_terminal};
 pub use tree::{Ancestor, ancestors, descendants, variable_of};
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.

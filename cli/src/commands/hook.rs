@@ -16,7 +16,7 @@ use shared::agent::{Answer, EndReason, Event, Payload, Source};
 use shared::config::Environment;
 use shared::model::{EventSource, InstanceId};
 use shared::store::{NewEvent, Store, StoreError, Writer};
-use shared::workflow::take_at_end_of_turn;
+use shared::workflow::{HookSession, instance_of_hook, take_at_end_of_turn};
 
 use super::tdd_hook::tdd_hook;
 use crate::text::harmless;
@@ -45,7 +45,7 @@ pub(crate) fn hook() -> ExitCode {
     let id = environment.instance_id().ok().flatten();
     // A person trying it out has nothing to tell.
     if !io::stdin().is_terminal()
-        && let Err(problem) = answer_in_time(&environment, id.as_ref())
+        && let Err(problem) = answer_in_time(&environment)
         && let Some(id) = id
     {
         log(&environment, id.as_str(), &problem);
@@ -54,12 +54,12 @@ pub(crate) fn hook() -> ExitCode {
 }
 
 /// Does the work on a thread of its own, which is left behind if it takes too long.
-fn answer_in_time(environment: &Environment, id: Option<&InstanceId>) -> Result<(), String> {
+fn answer_in_time(environment: &Environment) -> Result<(), String> {
     let (sender, receiver) = mpsc::channel();
-    let (environment, id) = (environment.clone(), id.cloned());
+    let environment = environment.clone();
     std::thread::spawn(move || {
         // A receiver that has gone is no longer interested.
-        let _ = sender.send(answer(&environment, id));
+        let _ = sender.send(answer(&environment));
     });
     receiver.recv_timeout(PATIENCE).unwrap_or_else(|error| {
         Err(format!(
@@ -69,7 +69,7 @@ fn answer_in_time(environment: &Environment, id: Option<&InstanceId>) -> Result<
     })
 }
 
-fn answer(environment: &Environment, launched: Option<InstanceId>) -> Result<(), String> {
+fn answer(environment: &Environment) -> Result<(), String> {
     let began = Instant::now();
     let mut bytes = Vec::new();
     io::stdin()
@@ -84,13 +84,16 @@ fn answer(environment: &Environment, launched: Option<InstanceId>) -> Result<(),
         return Err(format!("there is no database {}", path.display()));
     }
     let store = Store::open(&path).map_err(|error| error.to_string())?;
-    let id = match launched {
-        Some(id) => Some(id),
-        // A session of a person's own, whose settings have our hooks: known by Claude's name for it.
-        None => store
-            .read_now(|r| r.adopted_in_session(&payload.session_id))
-            .map_err(|error| error.to_string())?,
+    let session = HookSession {
+        id: &payload.session_id,
+        replaces_another: matches!(
+            payload.event,
+            Event::SessionStart {
+                source: Source::Clear | Source::Compact
+            }
+        ),
     };
+    let id = instance_of_hook(&store, environment, session).map_err(|error| error.to_string())?;
     let Some(id) = id else {
         return Ok(());
     };
@@ -128,9 +131,6 @@ fn take_in(
     writer.touch(id)?;
     let (name, parameters) = match &payload.event {
         Event::SessionStart { source } => {
-            if is_session_id(&payload.session_id) {
-                writer.set_claude_session(id, &payload.session_id)?;
-            }
             ("SessionStart", json!({ "source": source_word(*source) }))
         }
         Event::SessionEnd { reason } => ("SessionEnd", json!({ "reason": reason_word(*reason) })),
@@ -159,15 +159,6 @@ fn event(id: &InstanceId, name: &str, parameters: Value, began: Instant) -> NewE
         status_changes: Vec::new(),
         duration_ms: began.elapsed().as_secs_f64() * 1000.0,
     }
-}
-
-/// Tells whether a text can be a session's id; it will be an argument of Claude Code.
-fn is_session_id(text: &str) -> bool {
-    (8..=64).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-        && !text.starts_with('-')
 }
 
 fn source_word(source: Source) -> &'static str {
@@ -208,24 +199,5 @@ pub(super) fn log(environment: &Environment, name: &str, problem: &str) {
     });
     if let Ok(mut file) = file {
         let _ = writeln!(file, "{}  WARN hook: {}", time::now(), harmless(problem));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_looks_like_a_session_is_kept() {
-        assert!(is_session_id("0b2f6a52-6a3c-4c6e-9d3e-0a1b2c3d4e5f"));
-        for text in [
-            "",
-            "short",
-            "--dangerously-skip",
-            "0b2f6a52 6a3c",
-            "-b2f6a52-6a3c",
-        ] {
-            assert!(!is_session_id(text), "{text}");
-        }
     }
 }

@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::json;
-use shared::model::{InstanceKind, LaunchStep, Origin};
-use shared::store::NewInstance;
+use shared::model::{InstanceId, InstanceKind, LaunchStep, MessageKind, MessageState, Origin};
+use shared::store::{NewInstance, NewMessage};
 
 use crate::support::Place;
 
@@ -174,4 +174,137 @@ fn a_session_of_a_persons_own_gets_what_it_is_owed_at_the_end_of_its_turn() {
     assert_eq!(answer["decision"], "block");
     assert_eq!(answer["reason"], owed.body);
     assert_eq!(stop(session), "", "it was handed over twice");
+}
+
+const SESSION: &str = "0b2f6a52-6a3c-4c6e-9d3e-0a1b2c3d4e5f";
+const OTHER: &str = "11111111-2222-3333-4444-555555555555";
+
+/// An agent in a session, and messages that it is owed.
+struct Owed {
+    place: Place,
+    id: InstanceId,
+}
+
+impl Owed {
+    fn new(messages: u32) -> Self {
+        let place = Place::new();
+        stored_instance(&place, "work-mine-a1");
+        let id: InstanceId = "work-mine-a1".parse().unwrap();
+        let stored = place.store().write_now(|w| {
+            w.set_claude_session(&id, SESSION)?;
+            for number in 1..=messages {
+                w.insert_message(&NewMessage {
+                    id: format!("m-0000000{number}").parse().unwrap(),
+                    instance: id.clone(),
+                    sender: "review-mine-a1-r1".to_owned(),
+                    kind: MessageKind::Feedback,
+                    body: format!("[claude-codex m-0000000{number}] changes requested"),
+                })?;
+            }
+            Ok(())
+        });
+        stored.unwrap();
+        Self { place, id }
+    }
+
+    fn transcript(&self) -> std::path::PathBuf {
+        self.place.path().join("transcript.jsonl")
+    }
+
+    fn stop_payload(&self, session: &str) -> String {
+        json!({ "hook_event_name": "Stop", "session_id": session, "cwd": "/",
+            "transcript_path": self.transcript(), "stop_hook_active": false })
+        .to_string()
+    }
+
+    /// Ends a turn of a launched agent and returns the id of the message that the hook gave.
+    fn stop_of(&self, session: &str) -> Option<String> {
+        let id = Some(self.id.as_str());
+        given(&hook(&self.place, id, "Stop", &self.stop_payload(session)))
+    }
+
+    fn states(&self) -> Vec<MessageState> {
+        let messages = self.place.store().read_now(|r| r.messages(&self.id));
+        let messages = messages.unwrap();
+        messages.iter().map(|message| message.state).collect()
+    }
+
+    fn session(&self) -> Option<String> {
+        let instance = self.place.store().read_now(|r| r.instance(&self.id));
+        instance.unwrap().claude_session_id
+    }
+}
+
+fn given(printed: &str) -> Option<String> {
+    let answer: serde_json::Value = serde_json::from_str(printed).ok()?;
+    let reason = answer["reason"].as_str()?;
+    Some(reason.get(14..24)?.to_owned())
+}
+
+#[test]
+fn a_hook_of_another_session_does_not_act_for_the_agent() {
+    let owed = Owed::new(1);
+    for source in ["startup", "resume"] {
+        let start =
+            json!({ "hook_event_name": "SessionStart", "session_id": OTHER, "source": source });
+        let id = Some(owed.id.as_str());
+        assert_eq!(
+            hook(&owed.place, id, "SessionStart", &start.to_string()),
+            ""
+        );
+        assert_eq!(owed.session().as_deref(), Some(SESSION), "{source}");
+    }
+    assert_eq!(owed.stop_of(OTHER), None);
+    assert_eq!(owed.states(), [MessageState::Owed]);
+    assert_eq!(owed.stop_of(SESSION).as_deref(), Some("m-00000001"));
+}
+
+/// Runs a hook below so many programs that are called claude, each started by the one before.
+fn hook_below_claude(owed: &Owed, depth: usize, launched: bool, payload: &str) -> String {
+    let claude = owed.place.path().join("bin/claude");
+    // The second line keeps the shell from becoming what it runs.
+    std::fs::write(&claude, "#!/bin/sh\n\"$@\"\nexit $?\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&claude, mode).unwrap();
+    let own = owed.place.codex_command(&["hook", "Stop"]);
+    let mut command = owed.place.codex_command(&[]);
+    let variables: Vec<_> = command
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+        .collect();
+    command = std::process::Command::new(&claude);
+    command.env_clear().envs(variables);
+    command.args(std::iter::repeat_n(&claude, depth - 1));
+    command.arg(own.get_program()).args(own.get_args());
+    if launched {
+        command.env("CODEX_INSTANCE_ID", owed.id.as_str());
+    }
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _ = child.stdin.take().unwrap().write_all(payload.as_bytes());
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn a_claude_below_the_agents_own_takes_nothing() {
+    // `claude -p -c` continues the very session of the agent.
+    for session in [SESSION, OTHER] {
+        let owed = Owed::new(1);
+        let payload = owed.stop_payload(session);
+        assert_eq!(hook_below_claude(&owed, 2, true, &payload), "");
+        assert_eq!(owed.states(), [MessageState::Owed]);
+        assert_eq!(owed.session().as_deref(), Some(SESSION));
+    }
+}
+
+#[test]
+fn the_agents_own_claude_goes_on_under_another_session_id() {
+    let owed = Owed::new(1);
+    let payload = owed.stop_payload(OTHER);
+    let answer = hook_below_claude(&owed, 1, true, &payload);
+    assert_eq!(given(&answer).as_deref(), Some("m-00000001"));
+    assert_eq!(owed.session().as_deref(), Some(OTHER));
 }

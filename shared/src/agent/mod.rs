@@ -4,6 +4,7 @@
 //! one file, says on which release it was seen, and gives way to "unknown" when it no longer holds.
 //! Sessions of a terminal, git and the database are none of this module's business.
 
+mod caller;
 mod claude;
 mod detect;
 mod environment;
@@ -24,6 +25,7 @@ mod transcript_reader;
 mod trust;
 mod turn;
 
+pub use caller::{Caller, caller, nearest_claude};
 pub use claude::MAX_PROMPT_ARGUMENT;
 pub use detect::{MINIMUM_VERSION, Version, find_claude, version};
 pub use environment::{DETACHED, Environment, FROM_THE_PANE, LAUNCH_ID, clean};

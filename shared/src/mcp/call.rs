@@ -1,5 +1,6 @@
 //! One tool call, from arrival to an answer that always comes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,11 +27,17 @@ const LAST_STEPS: Duration = Duration::from_secs(1);
 pub struct Call {
     kit: Arc<Kit>,
     run: Arc<Run>,
+    /// Set once the function has asked for whom it acts.
+    acted: Arc<AtomicBool>,
 }
 
 impl Call {
     pub(super) fn new(kit: Arc<Kit>, run: Arc<Run>) -> Self {
-        Self { kit, run }
+        Self {
+            kit,
+            run,
+            acted: Arc::default(),
+        }
     }
 
     /// Returns the surroundings, opened at the first call that needs them.
@@ -40,7 +47,13 @@ impl Call {
 
     /// Returns the instance that this server acts for, adopting the place it runs in if need be.
     pub async fn instance(&self) -> Result<InstanceId, Error> {
-        let id = self.kit.identity.instance(&self.run).await?;
+        let id = if self.acted.load(Ordering::Relaxed) {
+            self.kit.identity.instance(&self.run).await?
+        } else {
+            let id = self.kit.identity.instance_for_call(&self.run).await?;
+            self.acted.store(true, Ordering::Relaxed);
+            id
+        };
         self.run.acts_for(&id);
         Ok(id)
     }
@@ -73,6 +86,7 @@ pub(super) async fn run_tool(
     let tell = progress(&context, steps.clone());
     let run = Arc::new(Run::with_progress(cancel.clone(), tell));
     let call = Call::new(Arc::clone(kit), Arc::clone(&run));
+    let acted = Arc::clone(&call.acted);
 
     let begun = audit::begin(kit, &request.name, arguments.clone());
     run.record_as(begun.clone());
@@ -80,6 +94,11 @@ pub(super) async fn run_tool(
     // No step is told after the answer: some clients fall over it. At the end of input they may find no taker.
     steps.close();
     let _ = tokio::time::timeout(LAST_STEPS, steps.wait()).await;
+    if acted.load(Ordering::Relaxed)
+        && let Some(removed) = kit.identity.call_ended(answered.is_ok()).await
+    {
+        run.forget(&removed);
+    }
     audit::end(kit, &run, begun, answered.as_ref()).await;
     reply::answer(answered, tool.data_as_text)
 }

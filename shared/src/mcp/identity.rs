@@ -3,8 +3,8 @@
 //! Nothing is opened before it is needed: a client that only looks leaves no trace, and a database
 //! that can't be opened fails the call, not the server.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +14,7 @@ use super::delivery_loop::deliver_always;
 use crate::config::Environment;
 use crate::error::Error;
 use crate::model::{InstanceId, InstanceKind};
-use crate::workflow::{Context, Run, adopt, connect, reconcile};
+use crate::workflow::{Context, Run, adopt, connect, forget, is_without_server, leave, reconcile};
 
 #[derive(Debug, Clone)]
 pub(super) struct Identity(Arc<Inner>);
@@ -24,10 +24,24 @@ struct Inner {
     kind: InstanceKind,
     environment: Environment,
     context: OnceCell<Arc<Context>>,
-    instance: OnceCell<InstanceId>,
+    acting: Mutex<Option<Acting>>,
+    /// Held while the instance is looked for or let go, so that calls at the same time share one row.
+    finding: tokio::sync::Mutex<()>,
     heard: AtomicBool,
     tasks: TaskTracker,
     shutdown: CancellationToken,
+}
+
+/// The instance that this server acts for at present.
+#[derive(Debug)]
+struct Acting {
+    id: InstanceId,
+    /// Set while no call has succeeded for a row that this server has made.
+    fresh: bool,
+    /// Calls under way that know the id.
+    calls: usize,
+    /// Ends delivery to the instance; none before it has begun.
+    serving: Option<CancellationToken>,
 }
 
 impl Identity {
@@ -41,7 +55,8 @@ impl Identity {
             kind,
             environment,
             context: OnceCell::new(),
-            instance: OnceCell::new(),
+            acting: Mutex::new(None),
+            finding: tokio::sync::Mutex::new(()),
             heard: AtomicBool::new(false),
             tasks,
             shutdown,
@@ -59,18 +74,88 @@ impl Identity {
         self.0.context.get_or_try_init(open).await.cloned()
     }
 
+    /// Returns the instance to act for, connecting to it or adopting this place if need be.
     pub(super) async fn instance(&self, run: &Run) -> Result<InstanceId, Error> {
-        let find = async || {
-            let context = self.context().await?;
-            let id = match self.0.environment.instance_id()? {
-                Some(id) => connect(&context, &id, self.0.kind).await?,
-                None => adopt(&context, run, self.0.kind).await?,
-            };
-            self.0.tasks.spawn(repair(Arc::clone(&context)));
-            self.0.deliver(context, id.clone());
-            Ok(id)
+        let _finding = self.0.finding.lock().await;
+        self.find(run).await
+    }
+
+    /// The row of an adopted session may have ended since the last call; then another one follows it.
+    async fn find(&self, run: &Run) -> Result<InstanceId, Error> {
+        let context = self.context().await?;
+        let launched = self.0.environment.instance_id()?;
+        if let Some(known) = self.known()
+            && (launched.is_some() || !is_without_server(&context, &known).await?)
+        {
+            return Ok(known);
+        }
+        let (id, fresh) = if let Some(id) = launched {
+            (connect(&context, &id, self.0.kind).await?, false)
+        } else {
+            let adopted = adopt(&context, run, self.0.kind).await?;
+            (adopted.id, adopted.fresh)
         };
-        self.0.instance.get_or_try_init(find).await.cloned()
+        self.0.act_for(id.clone(), fresh);
+        Ok(id)
+    }
+
+    /// Returns the instance for a tool call, which says with [`Identity::call_ended`] what came of it.
+    pub(super) async fn instance_for_call(&self, run: &Run) -> Result<InstanceId, Error> {
+        let _finding = self.0.finding.lock().await;
+        let id = self.find(run).await?;
+        if let Some(acting) = self.0.acting().as_mut() {
+            acting.calls += 1;
+        }
+        Ok(id)
+    }
+
+    /// Begins to serve the instance once a call has succeeded.
+    ///
+    /// A row that only refused calls have used is removed, and its id returned.
+    pub(super) async fn call_ended(&self, succeeded: bool) -> Option<InstanceId> {
+        let _finding = self.0.finding.lock().await;
+        let unused = {
+            let mut acting = self.0.acting();
+            let present = acting.as_mut()?;
+            present.calls = present.calls.saturating_sub(1);
+            present.fresh &= !succeeded;
+            let is_unused = present.fresh && present.calls == 0;
+            if is_unused { acting.take() } else { None }
+        };
+        let Some(Acting { id, .. }) = unused else {
+            self.begin_serving();
+            return None;
+        };
+        match forget(&*self.opened()?, &id).await {
+            Ok(()) => Some(id),
+            Err(error) => {
+                tracing::warn!(code = %error.code, %error, "cannot remove {id}, whose call was refused");
+                None
+            }
+        }
+    }
+
+    /// Starts the work beside the calls: repairs what others left, and hands messages over to this
+    /// server's own agent for as long as the server lives.
+    fn begin_serving(&self) {
+        let Some(context) = self.opened() else { return };
+        let mut acting = self.0.acting();
+        let Some(acting) = acting
+            .as_mut()
+            .filter(|acting| !acting.fresh && acting.serving.is_none())
+        else {
+            return;
+        };
+        let stop = self.0.shutdown.child_token();
+        acting.serving = Some(stop.clone());
+        let id = acting.id.clone();
+        self.0.tasks.spawn(repair(Arc::clone(&context)));
+        self.0.tasks.spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = deliver_always(&context, &id) => {}
+            }
+        });
     }
 
     /// Returns the instance it was launched for, or the one that it has adopted by now.
@@ -82,7 +167,7 @@ impl Identity {
     }
 
     pub(super) fn known(&self) -> Option<InstanceId> {
-        self.0.instance.get().cloned()
+        self.0.acting().as_ref().map(|acting| acting.id.clone())
     }
 
     /// Returns the surroundings if some call has needed them.
@@ -104,22 +189,48 @@ impl Identity {
         self.0.tasks.spawn(async move {
             // Let the answer out first: Claude Code's first turn goes without the tools of a late server.
             tokio::task::yield_now().await;
-            if let Err(error) = identity.instance(&Run::unattended()).await {
-                tracing::error!(code = %error.code, %error, "cannot report that the agent is up");
+            match identity.instance(&Run::unattended()).await {
+                Ok(_) => identity.begin_serving(),
+                Err(error) => {
+                    tracing::error!(code = %error.code, %error, "cannot report that the agent is up");
+                }
             }
         });
+    }
+
+    /// Ends the row of an adopted session: its server's input has ended.
+    pub(super) async fn leave(&self) {
+        let (Some(context), Some(id)) = (self.opened(), self.known()) else {
+            return;
+        };
+        if let Err(error) = leave(&context, &id).await {
+            tracing::warn!(code = %error.code, %error, "reconcile ends the row of this session");
+        }
     }
 }
 
 impl Inner {
-    /// Hands messages over to this server's own agent for as long as the server lives.
-    fn deliver(&self, context: Arc<Context>, id: InstanceId) {
-        let shutdown = self.shutdown.clone();
-        self.tasks.spawn(async move {
-            tokio::select! {
-                () = shutdown.cancelled() => {}
-                () = deliver_always(&context, &id) => {}
+    fn acting(&self) -> MutexGuard<'_, Option<Acting>> {
+        self.acting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn act_for(&self, id: InstanceId, fresh: bool) {
+        let mut acting = self.acting();
+        let before = acting.take();
+        if let Some(before) = before {
+            if before.id == id {
+                *acting = Some(before);
+                return;
             }
+            if let Some(serving) = before.serving {
+                serving.cancel();
+            }
+        }
+        *acting = Some(Acting {
+            id,
+            fresh,
+            calls: 0,
+            serving: None,
         });
     }
 }

@@ -79,6 +79,7 @@ async fn run(definition: Definition, environment: Environment) -> io::Result<()>
     {
         tracing::warn!("calls were still under way when the time was up");
     }
+    kit.identity.leave().await;
     ended
 }
 

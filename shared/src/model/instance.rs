@@ -83,7 +83,7 @@ pub struct Instance {
     /// A random mark of its last start, which its session and its processes carry.
     #[serde(skip)]
     pub launch_id: Option<String>,
-    /// The process in the pane that was made for it.
+    /// The process in the pane that was made for it; for adopted sessions: the Claude Code that started the server.
     #[serde(skip)]
     pub agent: Option<ProcessMark>,
     /// When it was last started, by a clock that can't be set.

@@ -29,6 +29,9 @@ pub struct NewStart {
 const LEFT: &str = "origin = 'launched' AND put_away_at IS NULL AND owner_pid IS NULL
     AND status IN ('completed', 'failed', 'terminated', 'pr_merged', 'pr_closed')";
 
+/// The statuses that nothing leads out of, for the session itself.
+const OVER: &str = "('pr_merged', 'pr_closed', 'completed')";
+
 /// An instance to be stored, with status `started`.
 #[derive(Debug, Clone)]
 pub struct NewInstance {
@@ -128,27 +131,41 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Returns the live coder of a person's own Claude session: the one that is owed feedback.
-    pub fn adopted_in_session(&self, session: &str) -> Result<Option<InstanceId>, StoreError> {
+    /// Returns the coder of a person's own Claude session: the one that is owed feedback.
+    ///
+    /// Also one whose server has ended, for its session may have come back.
+    pub fn adopted_in_session(&self, session: &str) -> Result<Option<Instance>, StoreError> {
         Ok(self
             .connection
             .prepare_cached(&format!(
                 "SELECT * FROM instances WHERE claude_session_id = ?1 AND origin = 'adopted'
-                 AND kind = 'coding' AND status IN {LIVE} ORDER BY created_at DESC LIMIT 1"
+                 AND kind = 'coding' AND status NOT IN {OVER}
+                 ORDER BY status IN {LIVE} DESC, created_at DESC LIMIT 1"
             ))?
             .query_row([session], instance)
-            .optional()?
-            .map(|instance| instance.id))
+            .optional()?)
     }
 
-    /// Returns the live instances of one kind that live in a worktree, newest first.
-    pub fn live_in_worktree(
+    /// Returns the live instances that one Claude Code process has been adopted as.
+    pub fn adopted_by_agent(&self, agent: &ProcessMark) -> Result<Vec<InstanceId>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT id FROM instances WHERE status IN {LIVE} AND origin = 'adopted'
+             AND agent_pid = ?1 AND agent_started = ?2"
+        ))?;
+        let rows = statement
+            .query_map(params![agent.pid, agent.started], |row| parsed(row, "id"))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the instances of one kind in a worktree whose work may go on, newest first.
+    pub fn open_in_worktree(
         &self,
         kind: InstanceKind,
         worktree: &str,
     ) -> Result<Vec<Instance>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT * FROM instances WHERE worktree_path = ?1 AND kind = ?2 AND status IN {LIVE}
+            "SELECT * FROM instances WHERE worktree_path = ?1 AND kind = ?2 AND status NOT IN {OVER}
              ORDER BY created_at DESC, id DESC"
         ))?;
         let rows = statement
@@ -217,11 +234,12 @@ impl Reader<'_> {
             .exists([id.as_str()])?)
     }
 
+    /// Counts the agents that we have started: a person's own sessions are theirs to limit.
     fn live_count(&self) -> Result<u32, StoreError> {
         Ok(self
             .connection
             .prepare_cached(&format!(
-                "SELECT count(*) FROM instances WHERE status IN {LIVE}"
+                "SELECT count(*) FROM instances WHERE status IN {LIVE} AND origin = 'launched'"
             ))?
             .query_row([], |row| row.get(0))?)
     }

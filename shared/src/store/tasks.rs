@@ -58,6 +58,14 @@ fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
 }
 
 impl Reader<'_> {
+    /// Tells whether an instance has stored any task.
+    pub fn has_created_tasks(&self, planner: &InstanceId) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT 1 FROM tasks WHERE created_by = ?1")?
+            .exists([planner.as_str()])?)
+    }
+
     /// Returns one task of a repository.
     pub fn task(&self, repository: &str, id: &TaskId) -> Result<Task, StoreError> {
         self.connection

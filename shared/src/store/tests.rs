@@ -234,6 +234,13 @@ fn publishing_remembers_where_to_go_back_to() {
 fn the_limit_on_live_instances_holds_and_ids_are_unique() {
     let folder = tempfile::tempdir().unwrap();
     let store = open_in(folder.path());
+    let adopted = NewInstance {
+        origin: Origin::Adopted,
+        ..new_instance("work-mine-a1")
+    };
+    store
+        .write_now(|w| w.insert_instance(&adopted, None))
+        .unwrap();
     store
         .write_now(|w| w.insert_instance(&new_instance("work-1-a1"), Some(1)))
         .unwrap();

@@ -3,6 +3,7 @@
 //! Nothing of theirs is changed: no mode, and no option but two of our own on the pane. It is typed into only while the expected program has it and nobody
 //! scrolls in it, which the tmux server decides in the same step.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use super::command::{Script, Socket, Tmux};
@@ -11,8 +12,7 @@ use super::fence::Fenced;
 use super::name::ProgramName;
 use super::state::PaneId;
 
-const FORMAT: &str =
-    "#{pane_id}|#{pane_dead}|#{pane_in_mode}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}";
+const FORMAT: &str = "#{pane_id}|#{pane_dead}|#{pane_pid}|#{pane_in_mode}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}";
 
 /// A pane of a person's own.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct OwnPane {
 /// What such a pane is at, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnPaneState {
+    /// The process that the pane was made for: a shell, as a rule.
+    pub pid: u32,
     /// The foreground program; characters other than letters, digits and `_.+-` are `?`.
     pub command: String,
     /// True in copy mode and the like: somebody reads what has scrolled away.
@@ -96,12 +98,20 @@ impl OwnPane {
     }
 }
 
+impl fmt::Display for OwnPane {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pane.fmt(formatter)
+    }
+}
+
 fn parse(line: &str, wanted: PaneId) -> Option<OwnPaneState> {
-    let fields: Vec<&str> = line.splitn(4, '|').collect();
-    let [pane, dead, mode, command] = fields[..] else {
+    let fields: Vec<&str> = line.splitn(5, '|').collect();
+    let [pane, dead, pid, mode, command] = fields[..] else {
         return None;
     };
+    let pid = pid.parse().ok()?;
     (pane == wanted.to_string() && dead == "0").then(|| OwnPaneState {
+        pid,
         command: command.to_owned(),
         in_mode: !matches!(mode, "" | "0"),
     })
@@ -137,10 +147,11 @@ mod tests {
     #[test]
     fn only_the_living_pane_counts() {
         let pane = PaneId(2);
-        let state = parse("%2|0|1|claude", pane).unwrap();
+        let state = parse("%2|0|77|1|claude", pane).unwrap();
         assert_eq!((state.command.as_str(), state.in_mode), ("claude", true));
-        assert_eq!(parse("%2|1|0|claude", pane), None);
-        assert_eq!(parse("%22|0|0|claude", pane), None);
+        assert_eq!(state.pid, 77);
+        assert_eq!(parse("%2|1|77|0|claude", pane), None);
+        assert_eq!(parse("%22|0|77|0|claude", pane), None);
         assert_eq!(parse("", pane), None);
     }
 }

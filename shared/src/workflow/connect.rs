@@ -1,6 +1,7 @@
 //! The first sign of life of a launched agent.
 
 use super::Context;
+use crate::agent::{self, Caller};
 use crate::error::{Code, Error};
 use crate::model::{Instance, InstanceId, InstanceKind, Status, StatusEvent};
 use crate::process;
@@ -12,28 +13,53 @@ pub async fn connect(
     id: &InstanceId,
     kind: InstanceKind,
 ) -> Result<InstanceId, Error> {
-    let server = process::this_process();
     let wanted = id.clone();
-    let connected = context
-        .store
-        .write(move |w| {
-            let instance = w.instance(&wanted)?;
-            if instance.kind != kind {
-                return Ok(Err(instance.kind));
-            }
-            w.set_server(&wanted, Some(&server))?;
-            came_to_life(w, &instance)?;
-            Ok(Ok(()))
-        })
-        .await?;
-    match connected {
-        Ok(()) => Ok(id.clone()),
-        Err(actual) => Err(Error::new(
+    let instance = context.store.read(move |r| r.instance(&wanted)).await?;
+    if instance.kind != kind {
+        let actual = instance.kind;
+        return Err(Error::new(
             Code::InvalidArguments,
             format!("CODEX_INSTANCE_ID names `{id}`, a {actual} agent, but this server is for {kind} agents"),
         )
-        .hint(format!("Register {} for it.", actual.server_name()))),
+        .hint(format!("Register {} for it.", actual.server_name())));
     }
+    check_caller(context, &instance)?;
+    let (server, wanted) = (process::this_process(), id.clone());
+    context
+        .store
+        .write(move |w| {
+            w.set_server(&wanted, Some(&server))?;
+            came_to_life(w, &w.instance(&wanted)?)
+        })
+        .await?;
+    Ok(id.clone())
+}
+
+/// Refuses to act as an agent for a nested Claude Code, which inherits the agent's environment.
+fn check_caller(context: &Context, instance: &Instance) -> Result<(), Error> {
+    let Some(session) = context.environment.claude_session_id() else {
+        return Ok(());
+    };
+    let folder = context.claude_folder()?;
+    let is_own = match agent::caller(&folder, instance.id.as_str(), instance.agent.as_ref()) {
+        Caller::Own => true,
+        Caller::Nested => false,
+        Caller::Unknown => instance
+            .claude_session_id
+            .as_deref()
+            .is_none_or(|own| own == session),
+    };
+    if is_own {
+        return Ok(());
+    }
+    let id = &instance.id;
+    Err(Error::new(
+        Code::AnotherSession,
+        format!("this server belongs to the Claude session {session}, which is not the session of {id}"),
+    )
+    .hint(format!(
+        "Nothing was changed. A Claude Code that an agent starts cannot act as that agent: call the tool in the session of {id} itself."
+    )))
 }
 
 /// Moves an agent on that was launched and has now been heard of.

@@ -15,6 +15,7 @@ mod detach;
 mod finish;
 mod forge;
 mod github_forge;
+mod hook_session;
 mod launch;
 mod local_forge;
 mod open_work;
@@ -42,7 +43,7 @@ mod undo;
 mod webhook;
 mod wording;
 
-pub use adopt::adopt;
+pub use adopt::{Adopted, adopt, forget, is_without_server, leave};
 pub use analyses::{StoredAnalysis, analyses, analysis};
 pub use board::{
     Activity, BoardRow, Look, Rounds, advice_on_terminal, attach_argv, board, board_row, look,
@@ -57,6 +58,7 @@ pub use deliver::{Delivery, deliver, deliver_for_unserved, take_at_end_of_turn};
 pub use detach::finish_when_done;
 pub use finish::{Stopped, stop};
 pub use forge::{Forge, forge, read_issue};
+pub use hook_session::{HookSession, instance_of_hook};
 pub use launch::{Issue, LaunchRequest, launch};
 pub use open_work::{Missing, OpenWork, OpenWorkSource, open_work};
 pub use order::{MOST_PROMPT_BYTES, MOST_REVIEWS, Order, check_prompt, prepare};

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::adopt::{end_of_session, is_gone};
 use super::clean::clean_one;
 use super::deliver::deliver_for_unserved;
 use super::finish::{end, fail, release};
@@ -281,7 +282,10 @@ fn diagnose(instance: &Instance, time_is_up: bool, panes: &Panes) -> Diagnosis {
         };
     }
     if instance.origin == Origin::Adopted {
-        return Diagnosis::Healthy;
+        let ended = end_of_session(instance.status).filter(|_| is_gone(instance));
+        return ended.map_or(Diagnosis::Healthy, |(event, reason)| {
+            Diagnosis::Over(event, reason.to_owned())
+        });
     }
     let (clean, reason) = match panes.life(instance) {
         PaneLife::Known(Life::Running) | PaneLife::Unreachable | PaneLife::Unknown => {
@@ -327,6 +331,7 @@ async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
             }
             let now = w.instance(&seen.id)?;
             let untouched = now.owner == seen.owner
+                && now.server == seen.server
                 && now.launch_step == seen.launch_step
                 && now.status == seen.status
                 && now.status_since == seen.status_since

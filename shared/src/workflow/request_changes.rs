@@ -127,12 +127,17 @@ pub(super) fn undecided(review: Option<Review>) -> Result<Review, Error> {
             format!("this review is over: {}", review.verdict),
         )
         .hint("Nothing was changed. You are done; end your turn.")),
-        None => Err(Error::new(
-            Code::ReviewDecided,
-            "this session was not started to review anything",
-        )
-        .hint("A coding agent starts a review with request_review.")),
+        None => Err(not_a_reviewer()),
     }
+}
+
+/// What a session is told that has nothing to review.
+pub(super) fn not_a_reviewer() -> Error {
+    Error::new(
+        Code::ReviewDecided,
+        "this session was not started to review anything",
+    )
+    .hint("A coding agent starts a review with request_review.")
 }
 
 /// Verdict, message and both moves, all in one transaction.

@@ -157,6 +157,11 @@ impl Run {
         self.lock().push(change);
     }
 
+    /// Leaves out the moves of an instance whose row was removed.
+    pub fn forget(&self, removed: &InstanceId) {
+        self.lock().retain(|change| change.instance != *removed);
+    }
+
     /// Returns the moves made so far.
     pub fn changes(&self) -> Vec<StatusChange> {
         self.lock().clone()

@@ -31,7 +31,7 @@ impl Place {
     /// Finds the terminal of an agent; none for one that nobody launched, unless its own server asks.
     ///
     /// Only that server runs in the same pane, so only it knows for sure which one that is.
-    pub(super) fn of(context: &Context, instance: &Instance) -> Result<Option<Self>, Error> {
+    pub(super) async fn of(context: &Context, instance: &Instance) -> Result<Option<Self>, Error> {
         if instance.origin == Origin::Launched {
             return Ok(Some(Self::Agent(
                 context.terminals(instance),
@@ -39,12 +39,10 @@ impl Place {
             )));
         }
         let is_own = instance.server.as_ref() == Some(&process::this_process());
-        let environment = &context.environment;
-        let pane = environment.tmux_server().zip(environment.tmux_pane());
-        Ok(pane
-            .filter(|_| is_own && is_claude(instance))
-            .and_then(|(server, pane)| OwnPane::of(&context.tmux, server, pane))
-            .map(Self::Person))
+        if !is_own || !is_claude(instance) {
+            return Ok(None);
+        }
+        Ok(pane_of_this_process(context).await?.map(Self::Person))
     }
 
     /// Returns what the terminal shows, with colours as escape sequences.
@@ -94,6 +92,35 @@ impl Place {
     }
 }
 
+/// Finds the pane of a person's own tmux that this server and its Claude Code run in.
+///
+/// `TMUX` and `TMUX_PANE` are inherited by whatever is started from a pane, a terminal window too. So Claude Code must be
+/// below the pane's process, on the pane's own terminal, and in its foreground.
+pub(super) async fn pane_of_this_process(context: &Context) -> Result<Option<OwnPane>, Error> {
+    let environment = &context.environment;
+    let pane = environment
+        .tmux_server()
+        .zip(environment.tmux_pane())
+        .and_then(|(server, pane)| OwnPane::of(&context.tmux, server, pane));
+    let Some(pane) = pane else {
+        return Ok(None);
+    };
+    let claude = agent::nearest_claude(&context.claude_folder()?);
+    let (Some(claude), Some(state)) = (claude, pane.state().await?) else {
+        return Ok(None);
+    };
+    let is_below = claude.pid == state.pid
+        || process::ancestors(claude.pid)
+            .iter()
+            .any(|ancestor| ancestor.pid == state.pid);
+    let own = process::controlling_terminal(claude.pid);
+    let shown = process::controlling_terminal(state.pid);
+    let has_terminal = own
+        .zip(shown)
+        .is_some_and(|(own, shown)| own.is_same(shown) && own.in_foreground);
+    Ok((is_below && has_terminal).then_some(pane))
+}
+
 /// A terminal into which text can be typed.
 #[derive(Debug)]
 pub(super) struct Terminal {
@@ -136,7 +163,7 @@ pub(super) async fn ready(
     if !instance.status.is_live() && instance.status != Status::PrCreated {
         return Ok(Err(WaitReason::AgentEnded));
     }
-    let Some(place) = Place::of(context, instance)? else {
+    let Some(place) = Place::of(context, instance).await? else {
         return Ok(Err(WaitReason::StopHook));
     };
     if tdd_run_of(context, &instance.id).await?.is_some() {

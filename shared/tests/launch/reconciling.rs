@@ -134,7 +134,8 @@ async fn adopted_instances_are_never_killed() {
     let context = world.context().await;
     let run = Run::unattended();
     // A person's own session, which happens to be called like the instance.
-    let id = adopt(&context, &run, InstanceKind::Coding).await.unwrap();
+    let adopted = adopt(&context, &run, InstanceKind::Coding).await.unwrap();
+    let id = adopted.id;
     world.tmux(&["new-session", "-d", "-s", id.as_str(), "sleep 1000"]);
     fs::write(world.repository.join("mine"), "x").unwrap();
     assert_eq!(reconcile(&context).await.unwrap().changes, []);

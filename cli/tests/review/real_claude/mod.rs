@@ -6,6 +6,7 @@ mod adopted;
 mod delivery;
 mod demo;
 mod hostile;
+mod nested;
 mod planning;
 mod whole_loop;
 

@@ -107,7 +107,7 @@ pub(super) async fn look_again(
     if is_in_conversation(context, instance, &message.id).await? {
         return Ok(Outcome::Proven(how_taken(message)));
     }
-    let Some(place) = Place::of(context, instance)? else {
+    let Some(place) = Place::of(context, instance).await? else {
         // A hook of a session whose terminal we can't reach took it; its transcript tells.
         return Ok(Outcome::Waiting(WaitReason::Proof, None));
     };

@@ -1,0 +1,78 @@
+//! An agent that runs `claude -p` itself: the nested session inherits the agent's environment and the user's hooks.
+
+use scripted_model::{Answer, Rule};
+use serde_json::json;
+use shared::model::TakenBy;
+
+use super::{Lab, bash};
+use crate::support::{program, text};
+
+#[test]
+fn a_nested_claude_neither_takes_messages_nor_acts_as_the_agent() {
+    let Some(claude) = std::env::var_os("CODEX_TEST_CLAUDE") else {
+        eprintln!("SKIPPED: CODEX_TEST_CLAUDE does not name a claude binary");
+        return;
+    };
+    let claude = claude.to_str().unwrap().to_owned();
+    // Claude Code refuses a plain `sleep`; the loop ends when the test has sent its message.
+    let nested = format!(
+        "until [ -e go ]; do sleep 0.1; done; rm go; env -u CLAUDECODE {claude} -p NESTED --mcp-config \"$CODEX_MCP_CONFIG\" --allowedTools mcp__codex-coding__create_pr </dev/null"
+    );
+    let rules = vec![
+        Rule::when("BEGIN", vec![bash(&nested), Answer::text("FINISHED")]).once(),
+        Rule::when(
+            "NESTED",
+            vec![
+                Answer::tool(
+                    "mcp__codex-coding__create_pr",
+                    json!({ "title": "mine", "description": "not" }),
+                ),
+                Answer::text("NESTED IS DONE"),
+            ],
+        )
+        .once(),
+    ];
+    let Some(lab) = Lab::new(rules) else { return };
+    lab.allow("Bash");
+    // Hooks of the user's own, as the documentation recommends: the nested session has them too.
+    let hook = |event: &str| {
+        let command = format!("'{}' hook {event}", program().display());
+        json!([{ "hooks": [{ "type": "command", "command": command }] }])
+    };
+    let settings =
+        json!({ "hooks": { "SessionStart": hook("SessionStart"), "Stop": hook("Stop") } });
+    std::fs::create_dir_all(lab.place.path("home/.claude")).unwrap();
+    std::fs::write(
+        lab.place.path("home/.claude/settings.json"),
+        settings.to_string(),
+    )
+    .unwrap();
+
+    let coder = lab.coder("BEGIN");
+    lab.shows(&coder, "until");
+    let before = lab.place.instance(&coder);
+    text(&lab.place.send(&coder, "for the coder alone"));
+    std::fs::write(before.worktree_path.join("go"), "").unwrap();
+    lab.taken(&coder);
+    let message = lab.place.messages(&coder).remove(0);
+    let nested: Vec<String> = lab
+        .model
+        .conversations()
+        .iter()
+        .map(|request| request["messages"].to_string())
+        .filter(|messages| messages.contains("NESTED") && !messages.contains("BEGIN"))
+        .collect();
+    assert!(nested.len() > 1, "the nested session called no tool");
+    assert!(
+        !nested
+            .iter()
+            .any(|messages| messages.contains(message.id.as_str())),
+        "the nested session was told what its parent is owed"
+    );
+    let last = nested.last().unwrap();
+    assert!(last.contains("ANOTHER_SESSION"), "{last}");
+    assert_eq!(message.taken_by, Some(TakenBy::StopHook));
+    let after = lab.place.instance(&coder);
+    assert_eq!(after.claude_session_id, before.claude_session_id);
+    assert_eq!(after.server, before.server);
+}
