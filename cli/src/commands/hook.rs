@@ -6,6 +6,7 @@
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -101,14 +102,14 @@ fn answer(environment: &Environment) -> Result<(), String> {
         .write_now(|w| take_in(w, &id, &payload, began))
         .map_err(|error| error.to_string())?;
     if matches!(payload.event, Event::Stop { .. }) {
-        hand_over(&store, &id)?;
+        hand_over(&store, &id, Path::new(&payload.transcript_path))?;
     }
     Ok(())
 }
 
 /// Gives an agent that has ended its turn the next message that it is owed.
-fn hand_over(store: &Store, id: &InstanceId) -> Result<(), String> {
-    let owed = take_at_end_of_turn(store, id).map_err(|error| error.to_string())?;
+fn hand_over(store: &Store, id: &InstanceId, transcript: &Path) -> Result<(), String> {
+    let owed = take_at_end_of_turn(store, id, transcript).map_err(|error| error.to_string())?;
     let Some(reason) = owed else {
         return Ok(());
     };

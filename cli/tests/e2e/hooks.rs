@@ -217,6 +217,16 @@ impl Owed {
         .to_string()
     }
 
+    /// Ends a turn and returns the id of the message that the hook gave.
+    fn stop(&self) -> Option<String> {
+        given(&hook(
+            &self.place,
+            None,
+            "Stop",
+            &self.stop_payload(SESSION),
+        ))
+    }
+
     /// Ends a turn of a launched agent and returns the id of the message that the hook gave.
     fn stop_of(&self, session: &str) -> Option<String> {
         let id = Some(self.id.as_str());
@@ -232,6 +242,22 @@ impl Owed {
     fn session(&self) -> Option<String> {
         let instance = self.place.store().read_now(|r| r.instance(&self.id));
         instance.unwrap().claude_session_id
+    }
+
+    /// Lets the last hand-over be a minute ago.
+    fn a_minute_later(&self) {
+        let database = rusqlite::Connection::open(self.place.state().join("codex.db")).unwrap();
+        database
+            .execute(
+                "UPDATE messages SET typed_at = strftime('%Y-%m-%dT%H:%M:%fZ', typed_at, '-60 seconds')",
+                [],
+            )
+            .unwrap();
+    }
+
+    fn says(&self, text: &str) {
+        let said = json!({ "type": "user", "message": { "role": "user", "content": text } });
+        std::fs::write(self.transcript(), format!("{said}\n")).unwrap();
     }
 }
 
@@ -307,4 +333,31 @@ fn the_agents_own_claude_goes_on_under_another_session_id() {
     let answer = hook_below_claude(&owed, 1, true, &payload);
     assert_eq!(given(&answer).as_deref(), Some("m-00000001"));
     assert_eq!(owed.session().as_deref(), Some(OTHER));
+}
+
+#[test]
+fn what_a_lost_stop_hook_answer_held_is_given_again() {
+    let owed = Owed::new(2);
+    owed.says("something else");
+    assert_eq!(owed.stop().as_deref(), Some("m-00000001"));
+    // Two hooks of one turn: the answer of the first may still be on its way.
+    assert_eq!(owed.stop(), None);
+    owed.a_minute_later();
+    assert_eq!(owed.stop().as_deref(), Some("m-00000001"));
+    owed.says("Stop hook feedback:\n[claude-codex m-00000001] changes requested");
+    assert_eq!(owed.stop().as_deref(), Some("m-00000002"));
+    assert_eq!(owed.states(), [MessageState::Taken, MessageState::Typed]);
+}
+
+#[test]
+fn without_a_transcript_a_stop_hook_gives_each_message_once() {
+    let owed = Owed::new(2);
+    assert_eq!(owed.stop().as_deref(), Some("m-00000001"));
+    assert_eq!(owed.stop(), None);
+    owed.a_minute_later();
+    assert_eq!(owed.stop().as_deref(), Some("m-00000002"));
+    assert_eq!(
+        owed.states(),
+        [MessageState::Unconfirmed, MessageState::Typed]
+    );
 }

@@ -69,7 +69,7 @@ impl TranscriptReader {
     }
 
     /// Like [`TranscriptReader::find`] for a file, on the calling thread.
-    pub(super) fn find_now(&self, path: &Path, needle: &str) -> Result<Found, AgentError> {
+    pub fn find_now(&self, path: &Path, needle: &str) -> Result<Found, AgentError> {
         let key = (path.to_owned(), needle.to_owned());
         let mut search = self.lock().remove(&key).unwrap_or_default();
         let found = search

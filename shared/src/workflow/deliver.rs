@@ -2,9 +2,10 @@
 //!
 //! A message is marked as typed *before* it is typed, and taken only on proof from the agent's side. In between,
 //! whoever looks at it finds out what happened instead of typing again. `lease`: who may act, `claude` and `other`:
-//! how, `settle`: what is written down.
+//! how, `settle`: what is written down, `end_of_turn`: what a Stop hook hands over.
 
 mod claude;
+mod end_of_turn;
 mod lease;
 mod other;
 mod settle;
@@ -15,11 +16,10 @@ use super::Context;
 use super::terminal::{claude_session, is_claude};
 use crate::agent::Found;
 use crate::error::Error;
-use crate::model::{Instance, InstanceId, MessageId, MessageState, Origin, TakenBy};
+use crate::model::{Instance, InstanceId, MessageId, MessageState, Origin};
 use crate::process;
-use crate::store::{Store, StoreError};
 
-use lease::holder;
+pub use end_of_turn::take_at_end_of_turn;
 use settle::{Outcome, settle};
 
 /// How long a look at everything goes on handing over in place of dead servers.
@@ -119,20 +119,4 @@ pub(super) async fn is_in_conversation(
         )
         .await?;
     Ok(found == Found::Taken)
-}
-
-/// Returns what a Stop hook hands to its agent at the end of a turn; marked as handed over first.
-pub fn take_at_end_of_turn(
-    store: &Store,
-    instance: &InstanceId,
-) -> Result<Option<String>, StoreError> {
-    let holder = holder();
-    store.write_now(|w| {
-        let Some(message) = w.next_message(instance)? else {
-            return Ok(None);
-        };
-        let mine = message.state == MessageState::Owed
-            && w.begin_handing_over(&message.id, TakenBy::StopHook, &holder)?;
-        Ok(mine.then_some(message.body))
-    })
 }

@@ -12,7 +12,7 @@ use crate::store::{NewEvent, StoreError, Writer};
 use crate::workflow::Context;
 
 /// A message that never arrives, however often it is typed, is not typed for ever (a person's own hook may refuse it).
-const MOST_ATTEMPTS: u32 = 5;
+pub(super) const MOST_ATTEMPTS: u32 = 5;
 
 /// What one look at a message has brought.
 pub(super) enum Outcome {
@@ -79,7 +79,7 @@ pub(super) async fn settle(
 
 /// How a message leaves the queue.
 #[derive(Clone, Copy)]
-enum Ended {
+pub(super) enum Ended {
     /// Taken; what only one attempt can know, only its own epoch may say.
     Taken(TakenBy, Option<u64>),
     Unconfirmed(u64),
@@ -100,7 +100,7 @@ async fn hand_over(
 }
 
 /// Feedback that was handed over puts its coder back to work, also when nothing proves that it was taken.
-fn record(
+pub(super) fn record(
     writer: &Writer<'_>,
     instance: &InstanceId,
     message: &Message,
