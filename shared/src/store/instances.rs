@@ -13,7 +13,7 @@ use crate::model::{
 };
 
 /// The live statuses, as a list for SQL. A test holds it equal to `Status::is_live`.
-const LIVE: &str =
+pub(super) const LIVE: &str =
     "('started', 'running', 'waiting_review', 'under_review', 'feedback_received', 'creating_pr')";
 
 /// A session that is about to be made for an agent.
@@ -28,9 +28,6 @@ pub struct NewStart {
 /// request are not among them: they may be needed again.
 const LEFT: &str = "origin = 'launched' AND put_away_at IS NULL AND owner_pid IS NULL
     AND status IN ('completed', 'failed', 'terminated', 'pr_merged', 'pr_closed')";
-
-/// The statuses that nothing leads out of, for the session itself.
-const OVER: &str = "('pr_merged', 'pr_closed', 'completed')";
 
 /// An instance to be stored, with status `started`.
 #[derive(Debug, Clone)]
@@ -127,49 +124,6 @@ impl Reader<'_> {
         ))?;
         let rows = statement
             .query_map([live_only], instance)?
-            .collect::<Result<_, _>>()?;
-        Ok(rows)
-    }
-
-    /// Returns the coder of a person's own Claude session: the one that is owed feedback.
-    ///
-    /// Also one whose server has ended, for its session may have come back.
-    pub fn adopted_in_session(&self, session: &str) -> Result<Option<Instance>, StoreError> {
-        Ok(self
-            .connection
-            .prepare_cached(&format!(
-                "SELECT * FROM instances WHERE claude_session_id = ?1 AND origin = 'adopted'
-                 AND kind = 'coding' AND status NOT IN {OVER}
-                 ORDER BY status IN {LIVE} DESC, created_at DESC LIMIT 1"
-            ))?
-            .query_row([session], instance)
-            .optional()?)
-    }
-
-    /// Returns the live instances that one Claude Code process has been adopted as.
-    pub fn adopted_by_agent(&self, agent: &ProcessMark) -> Result<Vec<InstanceId>, StoreError> {
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT id FROM instances WHERE status IN {LIVE} AND origin = 'adopted'
-             AND agent_pid = ?1 AND agent_started = ?2"
-        ))?;
-        let rows = statement
-            .query_map(params![agent.pid, agent.started], |row| parsed(row, "id"))?
-            .collect::<Result<_, _>>()?;
-        Ok(rows)
-    }
-
-    /// Returns the instances of one kind in a worktree whose work may go on, newest first.
-    pub fn open_in_worktree(
-        &self,
-        kind: InstanceKind,
-        worktree: &str,
-    ) -> Result<Vec<Instance>, StoreError> {
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT * FROM instances WHERE worktree_path = ?1 AND kind = ?2 AND status NOT IN {OVER}
-             ORDER BY created_at DESC, id DESC"
-        ))?;
-        let rows = statement
-            .query_map(params![worktree, kind.as_str()], instance)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }

@@ -4,6 +4,7 @@
 //! [`Writer`], and the only way to get a [`Writer`] is [`Store::write`], which is BEGIN IMMEDIATE:
 //! two processes that read before they write then queue up instead of failing.
 
+mod adopted;
 mod changes;
 mod database;
 mod error;
