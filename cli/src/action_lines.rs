@@ -186,7 +186,7 @@ mod tests {
             (tool("5", "WebFetch", json!({})), "uses WebFetch"),
             (
                 StreamEvent::Text("\n\nNow \u{1b}[2J it.\nmore".to_owned()),
-                "Now \u{fffd}[2J it.",
+                "Now <U+001B>[2J it.",
             ),
         ] {
             assert_eq!(line(event).as_deref(), Some(expected));

@@ -120,7 +120,7 @@ mod tests {
             [
                 "ID      TASK",
                 "a       日本語 is long enough",
-                "longer  x\u{fffd}[2J"
+                "longer  x<U+001B>[2J"
             ]
         );
         assert_eq!(plain(&table, 17)[1], "a       日本語 i…");

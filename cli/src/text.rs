@@ -1,39 +1,16 @@
 //! Text from agents, repositories and files, made harmless for a terminal.
 
+use shared::model::hidden::{reveal, reveal_in_line};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Stands for a character that a terminal would obey instead of showing it.
-const REPLACEMENT: char = '\u{fffd}';
-
-/// Tells whether a terminal would obey the character, or show it somewhere else.
-fn is_harmful(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
-}
-
-/// Makes one line of any text: line breaks and tabs become spaces, what is harmful a mark.
+/// Makes one line of any text: line breaks and tabs become spaces, hidden characters show as `<U+202E>`.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars()
-        .map(|character| match character {
-            '\n' | '\r' | '\t' => ' ',
-            character if is_harmful(character) => REPLACEMENT,
-            character => character,
-        })
-        .collect()
+    reveal_in_line(text)
 }
 
 /// The same for a text of several lines, which it keeps.
 pub(crate) fn harmless_block(text: &str) -> String {
-    text.replace("\r\n", "\n")
-        .chars()
-        .map(|character| match character {
-            '\n' => '\n',
-            '\t' => ' ',
-            character if is_harmful(character) => REPLACEMENT,
-            character => character,
-        })
-        .collect()
+    reveal(text).replace('\t', " ")
 }
 
 /// Returns the first line that says something, on one line.
@@ -69,17 +46,20 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use shared::model::hidden::first_hidden;
+
     use super::*;
 
     #[test]
     fn nothing_that_a_terminal_obeys_gets_through() {
         assert_eq!(
             harmless("a\x1b[31mb\u{9b}c\u{7}"),
-            "a\u{fffd}[31mb\u{fffd}c\u{fffd}"
+            "a<U+001B>[31mb<U+009B>c<U+0007>"
         );
         assert_eq!(harmless("a\nb\tc"), "a b c");
-        assert_eq!(harmless("evil\u{202e}txt"), "evil\u{fffd}txt");
-        assert_eq!(harmless_block("a\r\nb\rc"), "a\nb\u{fffd}c");
+        assert_eq!(harmless("evil\u{202e}txt"), "evil<U+202E>txt");
+        assert_eq!(harmless("a\u{e0041}\u{200b}b"), "a<U+E0041><U+200B>b");
+        assert_eq!(harmless_block("a\r\nb\rc"), "a\nb<U+000D>c");
     }
 
     #[test]
@@ -101,12 +81,12 @@ mod tests {
         #[test]
         fn any_text_is_made_harmless(text: String, width in 0_usize..40) {
             let line = harmless(&text);
-            proptest::prop_assert!(!line.contains(is_harmful), "{line:?}");
-            proptest::prop_assert_eq!(line.chars().count(), text.chars().count());
+            proptest::prop_assert_eq!(first_hidden(&line), None, "{:?}", line);
+            proptest::prop_assert!(!line.contains(['\n', '\t']));
             let block = harmless_block(&text);
-            proptest::prop_assert!(!block.replace('\n', "").contains(is_harmful), "{block:?}");
+            proptest::prop_assert_eq!(first_hidden(&block), None, "{:?}", block);
             proptest::prop_assert!(columns(&cut(&line, width)) <= width);
-            proptest::prop_assert!(!first_line(&text).contains(is_harmful));
+            proptest::prop_assert_eq!(first_hidden(&first_line(&text)), None);
         }
     }
 }

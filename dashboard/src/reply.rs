@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use shared::error::{Code, Error};
 use shared::model::InstanceId;
+use shared::model::hidden::{self, Piece};
 use shared::store::StoreError;
 
 use crate::guard::is_form;
@@ -137,7 +138,23 @@ pub(crate) fn status(code: Code) -> StatusCode {
 /// A page.
 pub(crate) fn html(markup: &Markup) -> Response {
     let kind = HeaderValue::from_static("text/html; charset=utf-8");
-    ([(CONTENT_TYPE, kind)], markup.0.clone()).into_response()
+    ([(CONTENT_TYPE, kind)], revealed(&markup.0)).into_response()
+}
+
+/// Shows hidden characters of a whole page: any title, path or message in it may have some.
+///
+/// Markup itself has none, so what is found is text or the value of an attribute, and both read references.
+pub(crate) fn revealed(page: &str) -> String {
+    let mut shown = String::with_capacity(page.len());
+    for piece in hidden::pieces(page) {
+        match piece {
+            Piece::Visible(part) => shown.push_str(part),
+            Piece::Hidden(character) => {
+                shown.push_str(&format!("&lt;{}&gt;", hidden::number(character)));
+            }
+        }
+    }
+    shown
 }
 
 /// Sends a browser to another page of ours.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use maud::{Markup, html};
+use shared::model::hidden;
 
 use crate::highlight::{Language, Lexer, Piece, emphasised};
 use crate::view::{DiffLine, DiffView, FileDiff, FileStatus, Hunk, LineKind};
@@ -188,19 +189,11 @@ fn painted(pieces: &[Piece<'_>], emphasis: Option<Range<usize>>) -> Markup {
 fn revealed(text: &str) -> Markup {
     // Where lines end with it, it hides nothing.
     let text = text.strip_suffix('\r').unwrap_or(text);
-    let hides = |c: char| {
-        (c.is_control() && c != '\t')
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    if !text.contains(hides) {
-        return html! { (text) };
-    }
     html! {
-        @for part in text.split_inclusive(hides) {
-            @let last = part.chars().next_back().filter(|c| hides(*c));
-            (part.trim_end_matches(hides))
-            @if let Some(hidden) = last {
-                span.hidden-char { (format!("U+{:04X}", u32::from(hidden))) }
+        @for piece in hidden::pieces(text) {
+            @match piece {
+                hidden::Piece::Visible(part) => (part),
+                hidden::Piece::Hidden(character) => span.hidden-char { (hidden::number(character)) },
             }
         }
     }

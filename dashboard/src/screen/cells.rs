@@ -1,5 +1,6 @@
 //! Cells of one row, and their HTML.
 
+use shared::model::hidden::{ZWJ, is_always_hidden};
 use unicode_width::UnicodeWidthChar as _;
 
 use super::style::Style;
@@ -42,12 +43,13 @@ pub(super) struct Cells {
 
 impl Cells {
     pub(super) fn push(&mut self, character: char, style: Style) {
-        if is_dropped(character) {
+        // A grid of cells has no room to reveal them.
+        if character == '\n' || is_always_hidden(character) {
             return;
         }
         let character = if character == '\t' { ' ' } else { character };
         let joins = self.joined || character.width() == Some(0);
-        self.joined = character == '\u{200d}';
+        self.joined = character == ZWJ;
         if joins {
             // Marks and joined characters belong to the cell before them. At a row's beginning, and past all reason,
             // they are left out.
@@ -96,12 +98,6 @@ impl Cells {
         self.close();
         self.html
     }
-}
-
-/// Control characters, and those that would change the order in which the others are read.
-fn is_dropped(character: char) -> bool {
-    (character.is_control() && character != '\t')
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 fn escape(character: char, html: &mut String) {

@@ -2,26 +2,33 @@
 
 use std::fmt::Write as _;
 
+use shared::model::hidden::{Piece, first_hidden, pieces};
+
 /// Returns the name as text in which two different names never look the same.
 ///
-/// Bytes that are not UTF-8 and control characters show as `\xNN`, a backslash as `\\`.
+/// Bytes that are not UTF-8 and hidden characters show as `\xNN`, a backslash as `\\`.
 pub(crate) fn printable(name: &[u8]) -> String {
     let plain = name
         .iter()
         .all(|&byte| byte >= 0x20 && byte != b'\\' && byte != 0x7f);
-    if plain && let Ok(text) = std::str::from_utf8(name) {
+    if plain
+        && let Ok(text) = std::str::from_utf8(name)
+        && first_hidden(text).is_none()
+    {
         return text.to_owned();
     }
     let mut text = String::with_capacity(name.len() + 8);
     for chunk in name.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if character == '\\' {
-                text.push_str("\\\\");
-            } else if character.is_control() {
-                let mut buffer = [0; 4];
-                push_hex(&mut text, character.encode_utf8(&mut buffer).as_bytes());
-            } else {
-                text.push(character);
+        for piece in pieces(chunk.valid()) {
+            match piece {
+                Piece::Visible(part) => {
+                    let part = part.replace('\\', "\\\\");
+                    text.push_str(&part.replace('\n', "\\x0a").replace('\t', "\\x09"));
+                }
+                Piece::Hidden(character) => {
+                    let mut buffer = [0; 4];
+                    push_hex(&mut text, character.encode_utf8(&mut buffer).as_bytes());
+                }
             }
         }
         push_hex(&mut text, chunk.invalid());
@@ -89,6 +96,7 @@ mod tests {
         assert_eq!(printable(b"a\\xff"), "a\\\\xff");
         assert_eq!(printable(b"a\x1b[31m"), "a\\x1b[31m");
         assert_eq!(printable(b"a\nb"), "a\\x0ab");
+        assert_eq!(printable("a\u{200b}b".as_bytes()), "a\\xe2\\x80\\x8bb");
     }
 
     #[test]

@@ -1,15 +1,14 @@
 //! Text of a repository, made harmless and short enough to report.
 
-/// Returns the text on one line, without control characters, at most `limit` bytes long.
+use shared::model::hidden::drop_hidden;
+
+/// Returns the text on one line, without hidden characters, at most `limit` bytes long.
 pub(crate) fn harmless(text: &str, limit: usize) -> String {
     let mut result = String::with_capacity(text.len().min(limit));
     let mut pending_space = false;
-    for character in text.chars() {
+    for character in drop_hidden(text).chars() {
         if character.is_whitespace() {
             pending_space = !result.is_empty();
-            continue;
-        }
-        if character.is_control() || is_invisible(character) {
             continue;
         }
         let needed = character.len_utf8() + usize::from(pending_space);
@@ -23,11 +22,6 @@ pub(crate) fn harmless(text: &str, limit: usize) -> String {
         result.push(character);
     }
     result
-}
-
-/// Tells whether a character changes how others look without being seen itself.
-fn is_invisible(character: char) -> bool {
-    matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Cuts text to at most `limit` bytes at a character boundary, marking the cut with `…`.
@@ -85,6 +79,10 @@ mod tests {
         assert_eq!(harmless("a\n\x1b[31m  b\u{202e}c ", 50), "a [31m bc");
         assert_eq!(harmless("éééééé", 8), "éé…");
         assert_eq!(harmless("  ", 8), "");
+        assert_eq!(
+            harmless("a\u{ad}b\u{e0101}c 👩\u{200d}💻", 50),
+            "abc 👩\u{200d}💻"
+        );
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use launch::{
 pub use other::ends_in_message;
 pub use permissions::{Choice, Mode, Rules, rules};
 pub use project_commands::{Command, recognise_commands};
-pub use prompt::{PLACEHOLDERS, Template, Values, first_message, harmless, render, template};
+pub use prompt::{PLACEHOLDERS, Template, Values, first_message, render, template};
 pub use screen::{Draft, Drafted, Screen, draft, drafted, message_parts, screen};
 pub use state::{
     AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, sessions,

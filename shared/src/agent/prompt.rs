@@ -3,6 +3,7 @@
 use super::error::AgentError;
 use crate::model::InstanceKind as Role;
 use crate::model::closed_enum::closed_enum;
+use crate::model::hidden::drop_hidden;
 
 const CODING: &str = include_str!("../../prompts/coding.md");
 const REVIEW: &str = include_str!("../../prompts/review.md");
@@ -62,7 +63,7 @@ pub fn template(which: impl Into<Template>, own: Option<&str>) -> String {
     built_in.to_owned()
 }
 
-/// Fills in a template; values go in as they are and are never looked at for placeholders again.
+/// Fills in a template; values are never looked at for placeholders again, and nothing hidden is left.
 ///
 /// A placeholder without a value is an error that names it: an agent must not read `{{base}}`.
 pub fn render(name: &str, template: &str, values: &Values<'_>) -> Result<String, AgentError> {
@@ -87,10 +88,10 @@ pub fn render(name: &str, template: &str, values: &Values<'_>) -> Result<String,
         rest = behind;
     }
     text.push_str(rest);
-    Ok(text)
+    Ok(drop_hidden(&text))
 }
 
-/// Returns the first message: a fixed first line, then the task, made harmless.
+/// Returns the first message: a fixed first line, then the task without hidden characters.
 ///
 /// The line keeps a task that starts with `/` or `-` from being a command or a flag.
 pub fn first_message(role: Role, instance: &str, task: &str) -> String {
@@ -99,15 +100,7 @@ pub fn first_message(role: Role, instance: &str, task: &str) -> String {
         Role::Review => "The review asked of you",
         Role::Planning => "What to plan",
     };
-    format!("{what} as {instance}:\n\n{}", harmless(task))
-}
-
-/// Removes what a terminal or an argument list would act on: control characters but newline and tab.
-pub fn harmless(text: &str) -> String {
-    text.replace("\r\n", "\n")
-        .chars()
-        .filter(|character| !character.is_control() || matches!(character, '\n' | '\t'))
-        .collect()
+    format!("{what} as {instance}:\n\n{}", drop_hidden(task))
 }
 
 #[cfg(test)]
@@ -157,15 +150,13 @@ mod tests {
         }
     }
 
-    proptest::proptest! {
-        #[test]
-        fn harmless_text_has_no_controls_and_all_else(text: String) {
-            let safe = harmless(&text);
-            let acts = |c: char| c.is_control() && c != '\n' && c != '\t';
-            proptest::prop_assert!(!safe.contains(acts), "{safe:?}");
-            let rest: String = text.replace("\r\n", "\n").chars().filter(|c| !acts(*c)).collect();
-            proptest::prop_assert_eq!(&safe, &rest);
-            proptest::prop_assert_eq!(harmless(&safe), safe);
-        }
+    #[test]
+    fn hidden_characters_reach_no_agent() {
+        let message = first_message(Role::Coding, "work-1-a1", "Fix\u{e0041}\u{200b} it");
+        assert!(message.ends_with("\n\nFix it"));
+        // Neither from a repository's own template nor from the name of a branch.
+        let values = Values::from([("branch", "a\u{202e}b")]);
+        let text = render("t", "On\u{e0041} {{branch}}\u{feff}.", &values).unwrap();
+        assert_eq!(text, "On ab.");
     }
 }

@@ -7,6 +7,7 @@ use super::discovery::Repository;
 use super::error::GitError;
 use super::names::Oid;
 use super::refs;
+use crate::model::hidden::drop_hidden_in_line;
 
 /// How far two commits have grown apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -165,19 +166,12 @@ pub fn parse_log(output: &[u8]) -> Result<Vec<Commit>, GitError> {
         .map(|commit| match commit {
             [oid, author, time, subject] => Some(Commit {
                 oid: Oid::parse(oid)?,
-                author: one_line(author),
+                author: drop_hidden_in_line(author),
                 time: time.parse().ok()?,
-                subject: one_line(subject),
+                subject: drop_hidden_in_line(subject),
             }),
             _ => None,
         })
         .collect::<Option<Vec<_>>>()
         .ok_or_else(|| GitError::unexpected("log", output))
-}
-
-/// Takes terminal codes and other control characters out of what an author wrote.
-fn one_line(text: &str) -> String {
-    text.chars()
-        .filter(|character| !character.is_control())
-        .collect()
 }

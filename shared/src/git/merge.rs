@@ -9,6 +9,7 @@ use super::names::Oid;
 use super::refs;
 use super::version::Version;
 use crate::model::MergeMethod;
+use crate::model::hidden::reveal_in_line;
 use crate::process::Finished;
 
 /// `merge-tree --write-tree` came with 2.38, its `--merge-base` with 2.40.
@@ -190,7 +191,7 @@ fn conflicting(output: &[u8]) -> Vec<String> {
         .skip(1)
         .filter(|name| !name.is_empty())
         .take(SHOWN)
-        .map(|name| String::from_utf8_lossy(name).replace(char::is_control, "?"))
+        .map(|name| reveal_in_line(&String::from_utf8_lossy(name)))
         .collect()
 }
 

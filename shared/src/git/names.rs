@@ -5,6 +5,7 @@
 use std::fmt;
 
 use super::error::{GitError, NameKind};
+use crate::model::hidden::first_hidden;
 
 /// The id of a commit, as 40 (SHA-1) or 64 (SHA-256) lower-case hexadecimal digits.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,9 +62,7 @@ pub fn check_reference(name: &str) -> Result<(), GitError> {
 
 /// Checks that a revision cannot be taken for an option and is one line of text.
 pub fn check_revision(revision: &str) -> Result<(), GitError> {
-    let valid = !revision.is_empty()
-        && !revision.starts_with('-')
-        && !revision.chars().any(char::is_control);
+    let valid = !revision.is_empty() && !revision.starts_with('-') && is_plain_line(revision);
     valid_or(valid, NameKind::Revision, revision)
 }
 
@@ -83,7 +82,7 @@ pub fn check_config_key(key: &str) -> Result<(), GitError> {
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     let valid = shape.is_some_and(|((section, _), (_, name))| word(section) && word(name))
-        && !key.chars().any(char::is_control);
+        && is_plain_line(key);
     valid_or(valid, NameKind::ConfigKey, key)
 }
 
@@ -97,15 +96,15 @@ fn valid_or(valid: bool, kind: NameKind, name: &str) -> Result<(), GitError> {
     })
 }
 
+/// Tells whether a text is what it looks like: one line, and nothing hidden in it.
+fn is_plain_line(text: &str) -> bool {
+    first_hidden(text).is_none() && !text.contains(['\n', '\t'])
+}
+
 fn is_ref_path(name: &str) -> bool {
-    let forbidden = |character: char| {
-        character.is_control()
-            || matches!(
-                character,
-                ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\' | '/'
-            )
-    };
-    !name.is_empty()
+    let forbidden = [' ', '~', '^', ':', '?', '*', '[', '\\', '/'];
+    is_plain_line(name)
+        && !name.is_empty()
         && name.len() <= 240
         && !name.ends_with('.')
         && !name.contains("..")
@@ -121,6 +120,18 @@ fn is_ref_path(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_has_no_hidden_characters() {
+        for hidden in ['\u{e0041}', '\u{200b}', '\u{202e}', '\u{2028}', '\u{3164}'] {
+            let name = format!("ma{hidden}in");
+            assert!(check_branch(&name).is_err(), "{name:?}");
+            assert!(check_reference(&format!("refs/codex/{name}")).is_err());
+            assert!(check_revision(&name).is_err());
+            assert!(check_remote(&name).is_err());
+        }
+        assert!(check_branch("fix-❤\u{fe0f}").is_ok());
+    }
 
     #[test]
     fn branches_follow_the_rules_of_git() {

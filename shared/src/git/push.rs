@@ -8,6 +8,7 @@ use super::error::{GitError, NameKind, RejectReason};
 use super::names::{Oid, check_branch, check_remote};
 use super::scrub;
 use crate::model::Secret;
+use crate::model::hidden::first_hidden;
 use crate::process::Finished;
 
 #[derive(Debug, Clone)]
@@ -92,7 +93,7 @@ impl Repository {
 /// Hands the header over in the environment, which other users cannot read.
 fn with_auth<'a>(call: Call<'a>, auth: &'a Auth) -> Result<Call<'a>, GitError> {
     let http = auth.url.starts_with("https://") || auth.url.starts_with("http://");
-    if !http || auth.url.contains(|c: char| c.is_control() || c == '@') {
+    if !http || auth.url.contains(['@', '\n', '\t']) || first_hidden(&auth.url).is_some() {
         return Err(GitError::InvalidName {
             kind: NameKind::Url,
             name: scrub::shown(&auth.url, Some(&auth.header)),

@@ -4,11 +4,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::model::Secret;
+use crate::model::hidden::drop_hidden;
 
 /// Text from a child that goes into an error is cut here: enough for any message, not for a dump.
 const SHOWN: usize = 4_000;
 
-/// Returns the text without the secret, URL credentials and control characters, and bounded.
+/// Returns the text without the secret, URL credentials and hidden characters, and bounded.
 pub(super) fn shown(text: &str, secret: Option<&Secret>) -> String {
     let mut text = text.to_owned();
     for part in secret.map(parts).unwrap_or_default() {
@@ -17,10 +18,7 @@ pub(super) fn shown(text: &str, secret: Option<&Secret>) -> String {
         }
     }
     let text = without_credentials(&text);
-    let printable: String = text
-        .chars()
-        .filter(|character| !character.is_control() || matches!(character, '\n' | '\t'))
-        .collect();
+    let printable = drop_hidden(&text);
     let printable = printable.trim();
     if printable.len() <= SHOWN {
         return printable.to_owned();

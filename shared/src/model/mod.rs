@@ -2,6 +2,7 @@
 
 pub(crate) mod closed_enum;
 pub mod event;
+pub mod hidden;
 pub mod id;
 pub mod instance;
 pub mod message;

@@ -1,4 +1,9 @@
 //! What text from agents may contain.
+//!
+//! Control characters are refused: an agent that sends them has made a mistake and can correct it. Other hidden
+//! characters are dropped, because they come along with what an agent copied; see `hidden`.
+
+use super::hidden::{self, drop_hidden, drop_hidden_in_line};
 
 /// Why a text was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,14 +16,23 @@ pub enum TextProblem {
     Control(u32),
 }
 
-/// Checks a one-line text such as a title.
-pub fn check_line(text: &str, most: usize) -> Result<(), TextProblem> {
-    check(text, most, &[])
+/// Checks a one-line text such as a title, and returns it without hidden characters and outer spaces.
+pub fn check_line(text: &str, most: usize) -> Result<String, TextProblem> {
+    check(text, most, &[])?;
+    said(drop_hidden_in_line(text).trim())
 }
 
-/// Checks a text of several lines such as a description.
-pub fn check_block(text: &str, most: usize) -> Result<(), TextProblem> {
-    check(text, most, &['\n', '\r', '\t'])
+/// Checks a text of several lines such as a description, and returns it without hidden characters.
+pub fn check_block(text: &str, most: usize) -> Result<String, TextProblem> {
+    check(text, most, &['\n', '\r', '\t'])?;
+    said(&drop_hidden(text))
+}
+
+fn said(text: &str) -> Result<String, TextProblem> {
+    if text.trim().is_empty() {
+        return Err(TextProblem::Empty);
+    }
+    Ok(text.to_owned())
 }
 
 fn check(text: &str, most: usize, allowed: &[char]) -> Result<(), TextProblem> {
@@ -29,10 +43,7 @@ fn check(text: &str, most: usize, allowed: &[char]) -> Result<(), TextProblem> {
     if actual > most {
         return Err(TextProblem::TooLong { actual, most });
     }
-    match text
-        .chars()
-        .find(|character| character.is_control() && !allowed.contains(character))
-    {
+    match hidden::first_control(text, allowed) {
         Some(character) => Err(TextProblem::Control(u32::from(character))),
         None => Ok(()),
     }
@@ -52,6 +63,16 @@ mod tests {
             check_block("日本語", 2),
             Err(TextProblem::TooLong { actual: 3, most: 2 })
         );
-        assert_eq!(check_block("a\r\n\tb", 10), Ok(()));
+        assert_eq!(check_block("a\r\n\tb", 10), Ok("a\n\tb".to_owned()));
+    }
+
+    #[test]
+    fn hidden_characters_are_dropped_and_say_nothing() {
+        let dropped = check_line(" Fix\u{e0041}\u{200b} it ", 20);
+        assert_eq!(dropped, Ok("Fix it".to_owned()));
+        assert_eq!(
+            check_block("\u{e0041}\u{200b}\n", 20),
+            Err(TextProblem::Empty)
+        );
     }
 }

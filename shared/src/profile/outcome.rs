@@ -1,6 +1,7 @@
 //! What a runner's output means, and which part of it to show.
 
 use super::{Profile, ProfileName};
+use crate::model::hidden::drop_hidden;
 
 /// How a run of the tests went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,7 +240,7 @@ fn tail(lines: &[&str], budget: usize) -> String {
     kept.join("\n").trim().to_owned()
 }
 
-/// Takes out escape sequences and control characters: the text goes into another program's prompt.
+/// Takes out escape sequences and hidden characters: the text goes into another program's prompt.
 fn without_colours(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -253,9 +254,9 @@ fn without_colours(text: &str) -> String {
                     }
                 }
             }
-        } else if character == '\n' || character == '\t' || !character.is_control() {
+        } else {
             clean.push(character);
         }
     }
-    clean
+    drop_hidden(&clean)
 }

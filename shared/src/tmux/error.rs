@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::version::Version;
+use crate::model::hidden::{number, reveal_in_line};
 use crate::process::ProcessError;
 
 /// Characters kept of text that others wrote.
@@ -34,7 +35,7 @@ pub enum TmuxError {
     InvalidDirectory { directory: PathBuf },
     #[error("there is no text to paste")]
     EmptyText,
-    #[error("the text has the control character U+{:04X} at byte {offset}", u32::from(*character))]
+    #[error("the text has the hidden character {} at byte {offset}", number(*character))]
     UnsafeText { character: char, offset: usize },
     #[error("terminal output can't be logged to {}: the path has `#`, `%` or a control character, or is not absolute", path.display())]
     UnsafeLogPath { path: PathBuf },
@@ -76,14 +77,10 @@ impl From<ProcessError> for TmuxError {
     }
 }
 
-/// Returns the beginning of foreign text with control characters made visible.
+/// Returns the beginning of foreign text with hidden characters made visible.
 pub(super) fn excerpt(text: &str) -> String {
-    let text = text.trim();
-    let mut kept: String = text
-        .chars()
-        .take(LONGEST_EXCERPT)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let text = reveal_in_line(text.trim());
+    let mut kept: String = text.chars().take(LONGEST_EXCERPT).collect();
     if kept.len() < text.len() && text.chars().nth(LONGEST_EXCERPT).is_some() {
         kept.push('…');
     }

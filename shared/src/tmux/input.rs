@@ -12,6 +12,7 @@ use super::fence::Fenced;
 use super::name::{ProgramName, SessionName};
 use super::state::{LAUNCH, Life, MARK, PANE_FORMAT, parse_pane};
 use crate::model::closed_enum::closed_enum;
+use crate::model::hidden::first_hidden;
 use crate::process::ProcessError;
 
 /// What the server prints once it has typed.
@@ -255,11 +256,11 @@ pub(super) fn check_text(text: &str) -> Result<(), TmuxError> {
     if text.is_empty() {
         return Err(TmuxError::EmptyText);
     }
-    let found = text
-        .char_indices()
-        .find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\t'));
-    match found {
-        Some((offset, character)) => Err(TmuxError::UnsafeText { character, offset }),
+    match first_hidden(text) {
+        Some(character) => Err(TmuxError::UnsafeText {
+            character,
+            offset: text.find(character).unwrap_or(0),
+        }),
         None => Ok(()),
     }
 }
@@ -269,9 +270,16 @@ mod tests {
     use super::{TmuxError, check_text};
 
     #[test]
-    fn control_characters_are_refused() {
+    fn hidden_characters_are_refused() {
         assert!(check_text("two\n\tlines é 🦀 \u{a0}").is_ok());
-        for text in ["a\x1b[201~", "a\rb", "\0", "\x7f", "x\u{9b}201~"] {
+        for text in [
+            "a\x1b[201~",
+            "a\rb",
+            "\0",
+            "\x7f",
+            "x\u{9b}201~",
+            "x\u{e0041}",
+        ] {
             assert!(matches!(
                 check_text(text),
                 Err(TmuxError::UnsafeText { .. })

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::Context;
 use super::launch::session_name;
 use crate::error::{Code, Error};
+use crate::model::hidden::{self, first_hidden};
 use crate::model::text::check_line;
 use crate::model::{Instance, InstanceId};
 use crate::store::PaneControl;
@@ -41,9 +42,9 @@ pub async fn take_control(
     lease: Option<&str>,
     take_over: bool,
 ) -> Result<PaneControl, Error> {
-    check_line(holder, 80).map_err(|problem| Error::argument("name", problem))?;
+    let holder = check_line(holder, 80).map_err(|problem| Error::argument("name", problem))?;
     typable(context, id).await?;
-    let (wanted, holder) = (id.clone(), holder.trim().to_owned());
+    let wanted = id.clone();
     let known = lease.map(str::to_owned);
     let outcome = context
         .store
@@ -167,12 +168,13 @@ fn bounded(field: &str, text: &str, most: usize) -> Result<(), Error> {
         "is empty".to_owned()
     } else if text.chars().count() > most {
         format!("has more than {most} characters")
-    } else if text
-        .chars()
-        .any(|character| character.is_control() && !matches!(character, '\n' | '\t'))
-        || (field == "text" && text.contains(['\n', '\t']))
-    {
+    } else if field == "text" && text.contains(['\n', '\t']) {
         "has control characters; send those as keys".to_owned()
+    } else if let Some(character) = first_hidden(text) {
+        format!(
+            "has the hidden character {}; keys are sent as keys, and nothing else may be hidden",
+            hidden::number(character)
+        )
     } else {
         return Ok(());
     };

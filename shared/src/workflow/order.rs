@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::{Context, Issue, LaunchRequest, read_issue, wording};
+use super::{Context, Issue, LaunchRequest, read_issue};
 use crate::error::{Code, Error};
+use crate::model::hidden::drop_hidden;
 use crate::model::{InstanceKind, Task, TaskId, TaskStatus};
 
 /// The longest prompt, in bytes: more than a model reads.
@@ -84,7 +85,7 @@ pub async fn prepare(context: &Context, order: Order) -> Result<LaunchRequest, E
     };
     Ok(LaunchRequest {
         kind: order.kind,
-        prompt,
+        prompt: drop_hidden(&prompt),
         issue,
         task: order.task,
         base: order.base,
@@ -200,7 +201,7 @@ fn task_prompt(task: &Task, more: Option<&str>) -> String {
 
 /// Returns the first line that says something.
 fn first_line(text: &str) -> String {
-    let text = wording::harmless(text);
+    let text = drop_hidden(text);
     let line = text.lines().find(|line| !line.trim().is_empty());
     line.unwrap_or_default().trim().replace('\t', " ")
 }

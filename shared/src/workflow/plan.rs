@@ -68,9 +68,9 @@ pub async fn create_task(
 }
 
 fn checked(context: &Context, planner: &InstanceId, request: CreateTask) -> Result<NewTask, Error> {
-    check_line(&request.title, MAX_TITLE_CHARS)
+    let title = check_line(&request.title, MAX_TITLE_CHARS)
         .map_err(|problem| Error::argument("taskTitle", problem))?;
-    check_block(&request.description, MAX_DESCRIPTION_CHARS)
+    let description = check_block(&request.description, MAX_DESCRIPTION_CHARS)
         .map_err(|problem| Error::argument("taskDescription", problem))?;
     if let Some(hours) = request.estimated_hours
         && !(hours > 0.0 && hours <= MAX_ESTIMATED_HOURS)
@@ -94,8 +94,8 @@ fn checked(context: &Context, planner: &InstanceId, request: CreateTask) -> Resu
         .map_err(|problem| Error::argument("dependsOn", format!("names no task: {problem}")))?;
     Ok(NewTask {
         repository: Context::repository_key(context.repository()?.root()),
-        title: request.title.trim().to_owned(),
-        description: request.description,
+        title,
+        description,
         priority: request.priority,
         estimated_hours: request.estimated_hours,
         depends_on,

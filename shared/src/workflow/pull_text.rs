@@ -1,6 +1,6 @@
 //! What a pull request says: the author's words, what it closes, how it was reviewed.
 
-use super::wording::harmless;
+use crate::model::hidden::{drop_hidden, drop_hidden_in_line};
 use crate::model::{Instance, Review, Severity, Task, Verdict};
 
 /// GitHub takes 65,536 characters; what is added to a description needs far less than the rest.
@@ -9,8 +9,11 @@ const MAX_TITLE: usize = 256;
 
 /// Returns a title on one line, with nothing in it that acts or deceives.
 pub(super) fn title(text: &str) -> String {
-    let line = harmless(text).replace('\n', " ");
-    line.trim().chars().take(MAX_TITLE).collect()
+    drop_hidden_in_line(text)
+        .trim()
+        .chars()
+        .take(MAX_TITLE)
+        .collect()
 }
 
 /// Returns the description with what belongs to it.
@@ -20,7 +23,7 @@ pub(super) fn body(
     task: Option<&Task>,
     reviews: &[Review],
 ) -> String {
-    let mut body = harmless(description).trim().to_owned();
+    let mut body = drop_hidden(description).trim().to_owned();
     let issue = coder
         .issue_number
         .or_else(|| task.and_then(|task| task.issue_number));
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_title_is_one_clean_line() {
-        assert_eq!(title(" a\u{1b}[31m\u{202e}b\nc "), "a[31mb c");
+        assert_eq!(title(" a\u{1b}[31m\u{202e}b\u{e0041}\nc "), "a[31mb c");
         assert_eq!(title(&"é".repeat(500)).chars().count(), MAX_TITLE);
     }
 }

@@ -7,6 +7,7 @@ use super::tdd::tdd_run_of;
 use super::{Context, Run, detach, wording};
 use crate::error::{Code, Error};
 use crate::git::{FastForward, Repository};
+use crate::model::hidden::{drop_hidden, drop_hidden_in_line};
 use crate::model::text::check_block;
 use crate::model::{
     Finding, Instance, InstanceId, MessageId, MessageKind, MessageState, Review, Status,
@@ -37,6 +38,14 @@ pub struct SentBack {
     pub round: u32,
 }
 
+fn without_hidden(finding: &Finding) -> Finding {
+    Finding {
+        file: drop_hidden_in_line(&finding.file),
+        message: drop_hidden(&finding.message),
+        ..finding.clone()
+    }
+}
+
 /// Stores a reviewer's feedback, owes it to the coder, and waits a moment for it to be taken.
 pub async fn request_changes(
     context: &Context,
@@ -45,7 +54,9 @@ pub async fn request_changes(
     feedback: &str,
     findings: Vec<Finding>,
 ) -> Result<SentBack, Error> {
-    check_block(feedback, 20_000).map_err(|problem| Error::argument("feedback", problem))?;
+    let feedback =
+        check_block(feedback, 20_000).map_err(|problem| Error::argument("feedback", problem))?;
+    let findings: Vec<Finding> = findings.iter().map(without_hidden).collect();
     if findings.len() > 100 {
         return Err(Error::argument("findings", "has more than 100 entries"));
     }
@@ -74,7 +85,7 @@ pub async fn request_changes(
             max_rounds: coder.max_reviews,
             by_handoff: tdd_run_of(context, &coder.id).await?.is_some(),
         },
-        feedback,
+        &feedback,
         &findings,
         commits.as_deref(),
     );
@@ -82,7 +93,7 @@ pub async fn request_changes(
         context,
         &reviewer.id,
         review.clone(),
-        feedback.to_owned(),
+        feedback,
         findings,
         NewMessage {
             id: message.clone(),

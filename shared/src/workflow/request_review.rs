@@ -12,6 +12,7 @@ use super::undo::undo;
 use super::{Context, Run, wording};
 use crate::error::{Code, Error};
 use crate::git::Repository;
+use crate::model::hidden::drop_hidden;
 use crate::model::text::check_block;
 use crate::model::{
     Instance, InstanceId, InstanceKind, LaunchStep, Origin, Review, Status, StatusEvent, Verdict,
@@ -43,7 +44,8 @@ pub async fn request_review(
     coder: &InstanceId,
     description: &str,
 ) -> Result<RunningReview, Error> {
-    check_block(description, 20_000).map_err(|problem| Error::argument("description", problem))?;
+    let description = &check_block(description, 20_000)
+        .map_err(|problem| Error::argument("description", problem))?;
     run.step("Checking the work")?;
     let (mut coder, mut reviews) = coder_and_reviews(context, coder).await?;
     if is_pending(&reviews) {
@@ -209,7 +211,7 @@ fn briefing(earlier: &[&Review], round: u32, max_rounds: u32) -> Briefing {
         Some(last) => {
             let feedback = last.feedback.as_deref().unwrap_or_default();
             let findings = wording::list(&last.findings);
-            wording::harmless(&format!(
+            drop_hidden(&format!(
                 "From round {}:\n{feedback}\n{findings}",
                 last.round
             ))

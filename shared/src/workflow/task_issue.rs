@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::github_forge::GithubForge;
-use super::wording::harmless;
 use super::{Context, Forge, Run, forge, pull_text};
 use crate::agent;
 use crate::error::{Code, Error};
 use crate::forge::NewIssue;
+use crate::model::hidden::drop_hidden;
 use crate::model::{InstanceId, Task};
 
 /// One issue at a time in each process, so that `maxIssuesPerPlan` is kept to the last one.
@@ -101,7 +101,7 @@ async fn try_to_open(
 
 /// Fills in the template of the configuration.
 fn body(template: &str, task: &Task) -> Result<String, Error> {
-    let description = harmless(&task.description);
+    let description = drop_hidden(&task.description);
     let estimate = match task.estimated_hours {
         Some(hours) => format!("{hours} h"),
         None => "none".to_owned(),

@@ -3,23 +3,11 @@
 //! Every message begins with a fixed line that names it: a leading `!` or `/` would be a command to
 //! Claude Code, and the name is how its arrival is proven.
 
-use crate::agent;
+use crate::model::hidden::{drop_hidden as harmless, drop_hidden_in_line};
 use crate::model::{Finding, MessageId, Review, Severity};
 
 /// More than this of a text goes into the resource `codex://feedback` instead of the terminal.
 const MAX_CHARS: usize = 16_000;
-
-/// Removes what a terminal would act on or a reader would be deceived by; visible text stays.
-pub(super) fn harmless(text: &str) -> String {
-    let text = text.replace("\r\n", "\n");
-    agent::harmless(&text.replace(['\u{2028}', '\u{2029}', '\r'], "\n"))
-        .chars()
-        // Overrides of the writing direction can make text read as something else.
-        .filter(|character| {
-            !matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-        })
-        .collect()
-}
 
 fn bounded(text: &str) -> String {
     let text = harmless(text);
@@ -34,7 +22,7 @@ fn bounded(text: &str) -> String {
 
 /// The line that every message begins with.
 pub(super) fn header(id: &MessageId, title: &str) -> String {
-    format!("[claude-codex {id}] {}", harmless(title).replace('\n', " "))
+    format!("[claude-codex {id}] {}", drop_hidden_in_line(title))
 }
 
 /// How a coder answers to feedback.
@@ -144,6 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::hidden::first_hidden;
 
     #[test]
     fn nothing_that_acts_survives_and_everything_visible_does() {
@@ -159,22 +148,33 @@ mod tests {
         ] {
             let told = note(&id, text);
             assert!(told.starts_with(&format!("[claude-codex {id}]")));
-            assert!(
-                !told
-                    .chars()
-                    .any(|c| c.is_control() && c != '\n' && c != '\t')
-            );
-            let visible = |text: &str| -> String {
-                text.chars()
-                    .filter(|c| !c.is_control() && !c.is_whitespace())
-                    .filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2028}'))
-                    .collect()
-            };
+            assert_eq!(first_hidden(&told), None);
+            let visible = |text: &str| harmless(text).replace(char::is_whitespace, "");
             assert!(
                 visible(&told).ends_with(&visible(text)),
                 "{text:?} in {told:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_a_person_does_not_see_is_not_typed() {
+        let id = MessageId::random();
+        // "hi" in tag characters, a zero-width space, a selector that carries data.
+        let hidden = "\u{e0068}\u{e0069}\u{200b}\u{e0101}";
+        assert!(note(&id, &format!("a{hidden}b")).ends_with("\n\nab"));
+        assert!(header(&id, &format!("a{hidden}b")).ends_with("] ab"));
+        let finding = Finding {
+            file: format!("src/{hidden}main.rs"),
+            line: None,
+            severity: Severity::Minor,
+            message: format!("Wrong{hidden}."),
+        };
+        let told = bounded(&list(&[finding]));
+        assert_eq!(told, "1. [minor] src/main.rs: Wrong.");
+        // What belongs to a text stays in it.
+        let plain = "👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم";
+        assert!(note(&id, plain).ends_with(plain));
     }
 
     #[test]
@@ -205,11 +205,6 @@ mod tests {
         prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
     }
 
-    fn acts(character: char) -> bool {
-        (character.is_control() && character != '\n' && character != '\t')
-            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    }
-
     #[test]
     fn enter_is_enter_also_after_a_backslash() {
         let id = MessageId::random();
@@ -225,22 +220,13 @@ mod tests {
             let id = MessageId::random();
             let told = note(&id, &text);
             assert!(told.starts_with(&format!("[claude-codex {id}] ")));
-            assert!(!told.contains(acts), "{told:?}");
+            assert_eq!(first_hidden(&told), None, "{told:?}");
             assert!(told.chars().count() <= MAX_CHARS + 400);
         });
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn nothing_that_acts_gets_through(text in hostile()) {
-            let safe = harmless(&text);
-            prop_assert!(!safe.contains(acts), "{safe:?}");
-            prop_assert_eq!(harmless(&safe), safe.clone());
-            let visible = |text: &str| text.chars().filter(|c| !acts(*c) && !c.is_whitespace()).collect::<String>();
-            prop_assert_eq!(visible(&safe), visible(&text));
-        }
 
         #[test]
         fn a_message_begins_with_its_own_line(title in hostile(), text in hostile()) {
@@ -251,7 +237,7 @@ mod tests {
             prop_assert!(!first.contains('\n'));
             let told = note(&id, &text);
             prop_assert!(told.starts_with(&start));
-            prop_assert!(!told.contains(acts));
+            prop_assert_eq!(first_hidden(&told), None);
         }
 
         #[test]

@@ -240,6 +240,49 @@ fn no_end_to_end_test_is_forgotten() {
     }
 }
 
+/// A second list of hidden characters would soon differ from the first: what one drops the other types.
+#[test]
+fn hidden_characters_are_listed_in_one_place() {
+    const LIST: &str = "shared/src/model/hidden.rs";
+    // What such a list is made of: the standard library's classes, and escapes of the characters themselves.
+    let telltale = |line: &str| {
+        ["is_control", "is_ascii_control", "escape_default()"]
+            .iter()
+            .any(|word| line.contains(word))
+            || escaped(line).any(hides)
+    };
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        if !is_product(&path) || path == LIST || path.ends_with("tests.rs") {
+            continue;
+        }
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in product.lines().enumerate() {
+            if !is_comment(line) && telltale(line) {
+                problems.push(format!(
+                    "{path}:{}: use shared::model::hidden: {line}",
+                    number + 1
+                ));
+            }
+        }
+    }
+    assert_none(&problems);
+}
+
+/// Returns the characters that a line of source names by number, as in `'\u{200b}'`.
+fn escaped(line: &str) -> impl Iterator<Item = char> {
+    line.split("\\u{")
+        .skip(1)
+        .filter_map(|rest| rest.split('}').next())
+        .filter_map(|digits| u32::from_str_radix(digits, 16).ok())
+        .filter_map(char::from_u32)
+}
+
+/// Tells whether a character is a hidden one. ESC alone begins the colours that the command line prints.
+fn hides(character: char) -> bool {
+    character != '\u{1b}' && shared::model::hidden::first_hidden(&character.to_string()).is_some()
+}
+
 /// Words of the two dialects of a lint exception: an allowance that nobody needs any more goes unseen.
 #[test]
 fn exceptions_are_expected_with_a_reason() {

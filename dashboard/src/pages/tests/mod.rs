@@ -113,6 +113,32 @@ fn a_diff_shows_characters_that_hide() {
 }
 
 #[test]
+fn a_diff_shows_what_only_a_model_would_read() {
+    let patch =
+        "diff --git a/x.rs b/x.rs\n@@ -1 +1 @@\n-// ok\n+// o\u{e0041}\u{200b}k 👩\u{200d}💻\n";
+    let diff = AgentDiffView {
+        card: card(),
+        diff: parse_diff("main".to_owned(), "codex/a".to_owned(), patch, false),
+    };
+    let html = agent_diff(&diff, &frame()).into_string();
+    assert!(
+        html.contains("U+E0041") && html.contains("U+200B"),
+        "{html}"
+    );
+    assert!(!html.contains(['\u{e0041}', '\u{200b}']), "{html}");
+}
+
+#[test]
+fn a_page_shows_hidden_characters_wherever_they_stand() {
+    let page = maud::html! { p title="a\u{202e}b" { "c\u{e0041}d\n" } };
+    let shown = crate::reply::revealed(&page.0);
+    assert_eq!(
+        shown,
+        "<p title=\"a&lt;U+202E&gt;b\">c&lt;U+E0041&gt;d\n</p>"
+    );
+}
+
+#[test]
 fn a_diff_marks_what_changed_within_a_line() {
     let patch =
         "diff --git a/x.rs b/x.rs\n@@ -1 +1 @@\n-let total = price;\n+let total = price - 5;\n";

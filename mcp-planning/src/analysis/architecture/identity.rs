@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use shared::model::hidden::drop_hidden;
+
 use super::packages::{Found, Sources};
 use crate::analysis::paths::{folder_of, name_of, printable};
 use crate::analysis::report::architecture::{Identity, LanguageFiles};
@@ -140,8 +142,8 @@ fn plain(text: &str) -> String {
         rest = rest.find(')').map_or("", |end| &rest[end + 1..]);
     }
     out.push_str(rest);
-    out.retain(|character| !matches!(character, '[' | ']' | '*' | '`') && !character.is_control());
-    out.trim().to_owned()
+    out.retain(|character| !matches!(character, '[' | ']' | '*' | '`'));
+    drop_hidden(&out).trim().to_owned()
 }
 
 fn license(sources: Sources<'_>) -> Option<String> {

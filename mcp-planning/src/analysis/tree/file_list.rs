@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use shared::model::hidden::without_byte_order_mark;
+
 use super::open;
 use super::scan::{self, Reading, TreeFile};
 use crate::analysis::paths::name_of;
@@ -114,12 +116,8 @@ impl FileList {
 
     /// Reads one of the files as text.
     pub(crate) fn text(&self, path: &str, limit: u64) -> Result<String, ReadError> {
-        let mut text =
-            String::from_utf8(self.bytes(path, limit)?).map_err(|_| ReadError::NotText)?;
-        if text.starts_with('\u{feff}') {
-            text.drain(..'\u{feff}'.len_utf8());
-        }
-        Ok(text)
+        let text = String::from_utf8(self.bytes(path, limit)?).map_err(|_| ReadError::NotText)?;
+        Ok(without_byte_order_mark(text))
     }
 
     /// Reads one of the files.

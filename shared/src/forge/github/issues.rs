@@ -8,8 +8,9 @@ use super::pulls::same_text;
 use super::refusal::Subject;
 use super::request::{Lost, Request};
 use super::retry::Clock;
-use super::wire::{WireIssue, WireLabel, one_line};
+use super::wire::{WireIssue, WireLabel};
 use crate::forge::ForgeError;
+use crate::model::hidden::drop_hidden_in_line;
 
 /// An issue, as far as an agent needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Github {
         let issue: WireIssue = self.read(&answer, Subject::Issue(number))?;
         Ok(Issue {
             number: issue.number,
-            title: one_line(&issue.title),
+            title: drop_hidden_in_line(&issue.title),
             body: issue.body.unwrap_or_default(),
         })
     }
@@ -96,14 +97,14 @@ impl Github {
             }) => {
                 let found = self.newest_like(new, clock).await.unwrap_or_default();
                 found.ok_or_else(|| ForgeError::Uncertain {
-                    what: format!("the issue `{}`", one_line(&new.title)),
+                    what: format!("the issue `{}`", drop_hidden_in_line(&new.title)),
                     source: Box::new(error),
                 })?
             }
         };
         Ok(CreatedIssue {
             number: issue.number,
-            url: one_line(&issue.html_url),
+            url: drop_hidden_in_line(&issue.html_url),
         })
     }
 
@@ -135,14 +136,14 @@ impl From<WireIssue> for OpenIssue {
         });
         Self {
             number: issue.number,
-            title: one_line(&issue.title),
+            title: drop_hidden_in_line(&issue.title),
             body: issue.body.unwrap_or_default(),
-            labels: labels.map(|label| one_line(&label)).collect(),
+            labels: labels.map(|label| drop_hidden_in_line(&label)).collect(),
             author: issue.user.map(|user| user.login),
             created_at: issue.created_at,
             updated_at: issue.updated_at,
             comments: issue.comments,
-            url: one_line(&issue.html_url),
+            url: drop_hidden_in_line(&issue.html_url),
         }
     }
 }

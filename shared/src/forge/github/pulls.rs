@@ -8,8 +8,9 @@ use super::list::Listed;
 use super::refusal::{Complaint, Subject};
 use super::request::{Answer, Lost, Request, encoded};
 use super::retry::Clock;
-use super::wire::{WirePull, one_line};
+use super::wire::WirePull;
 use crate::forge::ForgeError;
+use crate::model::hidden::drop_hidden_in_line;
 use crate::model::{NewPullRequest, PullRequest, PullState};
 
 /// The answer to a question that was asked before.
@@ -110,7 +111,7 @@ impl Github {
         let pulls = self.open_pulls(&new.head_branch, clock).await?;
         Ok(pulls.into_iter().map(PullRequest::from).find(|pull| {
             pull.base_branch == new.base_branch
-                && same_text(&pull.title, &one_line(&new.title))
+                && same_text(&pull.title, &drop_hidden_in_line(&new.title))
                 && same_text(&pull.body, &new.body)
         }))
     }

@@ -11,6 +11,7 @@ use super::client::Github;
 use super::request::Answer;
 use crate::forge::ForgeError;
 use crate::model::Secret;
+use crate::model::hidden::drop_hidden_in_line;
 
 /// Of a text from GitHub: enough for any message, not for a page of HTML.
 const SHOWN: usize = 300;
@@ -82,17 +83,10 @@ fn detail(error: &Value) -> Option<String> {
     Some(format!("`{field}` is {}", code.replace('_', " ")))
 }
 
-/// Returns a text fit to be shown: bounded, without the token and without control characters.
+/// Returns a text fit to be shown: bounded, without the token and without hidden characters.
 pub(super) fn shown(text: &str, token: &Secret) -> String {
-    text.replace(token.expose(), "***")
+    drop_hidden_in_line(&text.replace(token.expose(), "***"))
         .chars()
-        .map(|character| {
-            if character.is_control() {
-                ' '
-            } else {
-                character
-            }
-        })
         .take(SHOWN)
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::model::hidden::drop_hidden_in_line;
 use crate::model::{PullRequest, PullState};
 
 #[derive(Debug, Deserialize)]
@@ -50,8 +51,8 @@ impl From<WirePull> for PullRequest {
         let state = pull.state();
         Self {
             number: pull.number,
-            url: one_line(&pull.html_url),
-            title: one_line(&pull.title),
+            url: drop_hidden_in_line(&pull.html_url),
+            title: drop_hidden_in_line(&pull.title),
             body: pull.body.unwrap_or_default(),
             state,
             draft: pull.draft,
@@ -96,17 +97,4 @@ pub(super) enum WireLabel {
 #[derive(Debug, Deserialize)]
 pub(super) struct WireUser {
     pub(super) login: String,
-}
-
-/// Returns a text that cannot break out of its line.
-pub(super) fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|character| {
-            if character.is_control() {
-                ' '
-            } else {
-                character
-            }
-        })
-        .collect()
 }

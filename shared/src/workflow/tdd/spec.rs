@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::model::hidden::drop_hidden;
 
 /// The largest specification, in bytes: a long book. What is longer no model follows.
 const MOST: u64 = 256 << 10;
@@ -46,7 +47,7 @@ pub fn read_spec(path: &Path) -> Result<TddSpec, Error> {
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| problem("is not UTF-8 text").hint("Save it as UTF-8."))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+    let text = drop_hidden(&text);
     if text.trim().is_empty() {
         return Err(problem("is empty").hint("Write down what is to be built."));
     }
@@ -88,9 +89,9 @@ mod tests {
     fn a_specification_is_taken_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("SPEC.md");
-        std::fs::write(&path, "\u{feff}# Build it\r\n").unwrap();
+        std::fs::write(&path, "\u{feff}# Build it\r\n\u{e0041}").unwrap();
         let spec = read_spec(&path).unwrap();
-        assert_eq!(spec.text, "# Build it\r\n");
+        assert_eq!(spec.text, "# Build it\n");
         assert!(spec.path.is_absolute());
     }
 }

@@ -1,7 +1,7 @@
 //! What a coder is told at the beginning of a turn.
 
+use crate::model::hidden::drop_hidden;
 use crate::model::text::check_block;
-use crate::workflow::wording::harmless;
 
 /// What a handoff or feedback may have at most: as much as a review's description.
 const MOST_CHARS: usize = 20_000;
@@ -20,7 +20,7 @@ pub(super) fn not_reviewable(prompt: &str, why: &str) -> String {
     format!(
         "{}\n\n---\n\nYour work of this round can't be reviewed yet: {}\nPut that right, commit, and end your turn with the handoff.",
         prompt.trim_end(),
-        harmless(why)
+        drop_hidden(why)
     )
 }
 
@@ -35,8 +35,12 @@ pub(super) fn taken_up(prompt: &str) -> String {
 
 /// Makes any last message one that can be stored and shown, or nothing if it says nothing.
 pub(super) fn storable(message: &str) -> Option<String> {
-    let text: String = harmless(message).trim().chars().take(MOST_CHARS).collect();
-    check_block(&text, MOST_CHARS).is_ok().then_some(text)
+    let text: String = drop_hidden(message)
+        .trim()
+        .chars()
+        .take(MOST_CHARS)
+        .collect();
+    check_block(&text, MOST_CHARS).ok()
 }
 
 #[cfg(test)]
