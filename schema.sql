@@ -26,6 +26,9 @@ CREATE TABLE tasks (
     created_by      TEXT REFERENCES instances (id) ON DELETE SET NULL,
     issue_number    INTEGER CHECK (issue_number > 0),
     issue_url       TEXT,
+    -- When GitHub was asked to open its issue. Written before the request, so that after a cancelled call, a kill or a
+    -- lost answer the issue is looked for (by the mark in its body) before another is asked for.
+    issue_asked_at  TEXT,
     created_at      TEXT NOT NULL,
     updated_at      TEXT NOT NULL
 ) STRICT;

@@ -1,10 +1,14 @@
 //! Tasks that are issues too.
 
-use scripted_github::Fault;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::Duration;
+
+use scripted_github::{Fault, Trouble};
 use serde_json::{Value, json};
 
 use crate::github_support::Hub;
-use crate::support::{Place, text};
+use crate::support::{Place, program, text};
 
 fn task(title: &str) -> Value {
     json!({
@@ -34,10 +38,10 @@ fn a_task_has_its_issue_up_to_the_limit() {
         let issue = &state.issues[&1];
         assert_eq!(issue.title, "One");
         assert_eq!(issue.labels, ["priority: high"]);
-        assert_eq!(
-            issue.body.trim(),
-            "Do it well\n\nPriority: high. Estimate: 2.5 h."
-        );
+        let (said, mark) = issue.body.rsplit_once("\n\n").unwrap();
+        assert_eq!(said, "Do it well\n\nPriority: high. Estimate: 2.5 h.");
+        let id = first["taskId"].as_str().unwrap();
+        assert_eq!(mark, format!("<!-- claude-codex: {id} -->"));
     }
     assert_eq!(create(&place, &task("Two"))["issueNumber"], 2);
     let third = create(&place, &task("Three"));
@@ -77,7 +81,8 @@ fn a_task_without_its_issue_is_kept_and_gets_it_later() {
     let whole = create(&place, &task("One"));
     assert_eq!(whole["taskId"], kept["taskId"]);
     assert_eq!(whole["issueNumber"], 1);
-    assert_eq!(hub.server.state().issues[&1].body, "high: Do it well");
+    let body = hub.server.state().issues[&1].body.clone();
+    assert!(body.starts_with("high: Do it well\n\n<!--"), "{body}");
     let tasks = place.json(&["tasks"]);
     assert_eq!(tasks.as_array().unwrap().len(), 1, "{tasks}");
     assert_eq!(tasks[0]["issueNumber"], 1);
@@ -108,4 +113,104 @@ fn a_template_that_names_something_else_says_so() {
     );
     assert!(hub.server.state().issues.is_empty());
     assert!(text(&place.codex(&["tasks"])).contains("One"));
+}
+
+/// A planner's server that is still at work on a call.
+struct Working {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Working {
+    /// Begins a call whose issue GitHub makes, but whose answer is late.
+    fn begin(place: &Place, hub: &Hub, task: &Value) -> Self {
+        let late = Trouble::Delay(Duration::from_mins(1));
+        hub.server
+            .fail(Fault::once(late).method("POST").path("/issues"));
+        let mut child = place
+            .command(&program().with_file_name("mcp-planning"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut working = Self {
+            input: child.stdin.take().unwrap(),
+            output: BufReader::new(child.stdout.take().unwrap()),
+            child,
+        };
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        working
+            .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }));
+        working.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        working.call(2, task);
+        place.until("GitHub has made the issue", || {
+            hub.server.state().issues.len() == 1
+        });
+        working
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    fn call(&mut self, id: u64, task: &Value) {
+        let params = json!({ "name": "create_task", "arguments": task });
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+
+    fn answer(&mut self, id: u64) -> Value {
+        let lines = (&mut self.output).lines();
+        let mut answers = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        let answer = answers.find(|answer| answer["id"] == id).unwrap();
+        answer["result"]["structuredContent"].clone()
+    }
+
+    fn end(mut self) {
+        drop(self.input);
+        self.child.wait().unwrap();
+    }
+}
+
+fn assert_one_of_each(place: &Place, hub: &Hub, answer: &Value) {
+    assert_eq!(answer["issueNumber"], 1, "{answer}");
+    assert_eq!(hub.server.state().issues.len(), 1);
+    assert_eq!(hub.server.count("POST", "/issues"), 1);
+    let tasks = place.json(&["tasks"]);
+    assert_eq!(tasks.as_array().unwrap().len(), 1, "{tasks}");
+    assert_eq!(tasks[0]["id"], answer["taskId"]);
+}
+
+#[test]
+fn a_call_cancelled_while_its_issue_is_made_makes_no_second() {
+    let mut place = Place::new("idle", "idle");
+    let hub = Hub::new(&mut place);
+    let task = task("One");
+    let mut server = Working::begin(&place, &hub, &task);
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 } }));
+    server.call(3, &task);
+    let again = server.answer(3);
+    assert_one_of_each(&place, &hub, &again);
+    server.end();
+}
+
+#[test]
+fn a_server_killed_while_its_issue_is_made_makes_no_second() {
+    let mut place = Place::new("idle", "idle");
+    let hub = Hub::new(&mut place);
+    let task = task("One");
+    let mut server = Working::begin(&place, &hub, &task);
+    server.child.kill().unwrap();
+    server.end();
+    assert_one_of_each(&place, &hub, &create(&place, &task));
+}
+
+#[test]
+fn an_answer_that_was_given_is_not_given_for_another_call() {
+    let place = Place::new("idle", "idle");
+    let mut task = task("One");
+    task["createIssue"] = json!(false);
+    let first = create(&place, &task);
+    // Heard by its planner, who wants another of the same.
+    assert_ne!(create(&place, &task)["taskId"], first["taskId"]);
 }

@@ -50,7 +50,14 @@ pub(super) async fn end(kit: &Kit, run: &Run, begun: CallRecord, result: Result<
     let event = NewEvent {
         instance: kit.identity.known(),
         result: result.ok().map(redact),
-        error_code: result.err().map(|error| error.code.to_string()),
+        error_code: match result {
+            Err(error) => Some(error.code.to_string()),
+            // It came to its end, but whoever cancelled it takes no answer.
+            Ok(_) => run
+                .cancel_token()
+                .is_cancelled()
+                .then(|| Code::Cancelled.to_string()),
+        },
         status_changes: run.changes(),
         duration_ms: begun.began.elapsed().as_secs_f64() * 1000.0,
         ..begun.event

@@ -1,5 +1,7 @@
 //! Planned tasks and what they wait for.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{OptionalExtension, Row, named_params, params};
 
 use super::row::{one_moved, parsed, parsed_option};
@@ -138,6 +140,64 @@ impl Reader<'_> {
             .optional()?)
     }
 
+    /// Returns a task that is the same planner's, says the same, and was made by a call that nobody got an answer to.
+    ///
+    /// Such a call was cancelled after the task was made, or its server died before (a task from before
+    /// `this_server_since`). A call is recorded before it is answered, so a record without an error that names the
+    /// task is an answer. After a day the same words are taken for a new wish.
+    pub fn unanswered_task(
+        &self,
+        like: &NewTask,
+        this_server_since: &str,
+    ) -> Result<Option<Task>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM tasks
+             WHERE repository = ?1 AND created_by = ?2 AND title = ?3 AND description = ?4
+               AND priority = ?5 AND estimated_hours IS ?6
+               AND status = 'open'
+               AND created_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 day')
+               AND NOT EXISTS (
+                   SELECT 1 FROM mcp_events
+                   WHERE instance_id = ?2 AND name = 'create_task' AND error_code IS NULL
+                     AND json_extract(result, '$.taskId') = tasks.id)
+               AND (created_at < ?7 OR EXISTS (
+                   SELECT 1 FROM mcp_events
+                   WHERE instance_id = ?2 AND name = 'create_task' AND error_code = 'CANCELLED'
+                     AND json_extract(result, '$.taskId') = tasks.id))
+             ORDER BY created_at, id"
+        ))?;
+        let found = statement
+            .query_map(
+                params![
+                    like.repository,
+                    like.created_by.as_ref().map(InstanceId::as_str),
+                    like.title,
+                    like.description,
+                    like.priority.as_str(),
+                    like.estimated_hours,
+                    this_server_since,
+                ],
+                task,
+            )?
+            .collect::<Result<Vec<_>, _>>()?;
+        let wanted: BTreeSet<&str> = like.depends_on.iter().map(TaskId::as_str).collect();
+        Ok(found.into_iter().find(|task| {
+            let present: BTreeSet<&str> = task.depends_on.iter().map(TaskId::as_str).collect();
+            present == wanted
+        }))
+    }
+
+    /// Tells whether GitHub was asked for a task's issue, and nobody knows what became of that.
+    pub fn is_issue_asked_for(&self, id: &TaskId) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT 1 FROM tasks
+                 WHERE id = ?1 AND issue_number IS NULL AND issue_asked_at IS NOT NULL",
+            )?
+            .exists([id.as_str()])?)
+    }
+
     /// Counts the issues that one planner has opened.
     pub fn issues_opened_by(&self, planner: &InstanceId) -> Result<u32, StoreError> {
         Ok(self
@@ -193,6 +253,16 @@ impl Writer<'_> {
             }
         }
         self.task(&new.repository, &id)
+    }
+
+    /// Notes that GitHub is being asked for a task's issue, or that it has surely made none.
+    pub fn set_issue_asked_for(&self, id: &TaskId, asked: bool) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(&format!(
+                "UPDATE tasks SET issue_asked_at = CASE WHEN ?2 THEN {NOW} END WHERE id = ?1"
+            ))?
+            .execute(params![id.as_str(), asked])?;
+        Ok(())
     }
 
     /// Records the issue that stands for a task.

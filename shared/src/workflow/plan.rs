@@ -1,5 +1,7 @@
 //! Planning: tasks and what they wait for.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 
 use super::task_issue::{TaskIssue, open_issue};
@@ -11,6 +13,9 @@ use crate::model::task::{
 use crate::model::text::{check_block, check_line};
 use crate::model::{InstanceId, Priority, Task, TaskId};
 use crate::store::{NewTask, Writer};
+
+/// When this process was asked for a task for the first time: what is older was made by another, which is gone.
+static FIRST_CALL: OnceLock<String> = OnceLock::new();
 
 /// A task as a planner asks for it.
 #[derive(Debug, Clone)]
@@ -34,7 +39,9 @@ pub struct CreatedTask {
 /// Stores a task, and opens an issue for it if wanted. What it depends on must exist, so no cycle can arise.
 ///
 /// A task whose issue could not be opened is kept. The same task asked for again by the same planner
-/// is that one, and only its issue is opened. `reply` is what will be answered.
+/// is that one, and only its issue is opened. A call with an issue that is made again because its answer never
+/// came (it was cancelled, or the server was killed) is answered with the task that it had made. `reply` is
+/// what will be answered.
 pub async fn create_task(
     context: &Context,
     run: &Run,
@@ -45,7 +52,7 @@ pub async fn create_task(
     let wants_issue = request
         .create_issue
         .unwrap_or(context.settings().planning.create_issues);
-    let new = checked(context, planner, request)?;
+    let new = checked(context, planner, &request)?;
     run.step("Storing the task")?;
     if !wants_issue {
         let store = move |w: &Writer<'_>| {
@@ -58,16 +65,27 @@ pub async fn create_task(
     }
     let mut task = context
         .store
-        .write(move |w| match w.task_without_issue(&new)? {
-            Some(task) => Ok(task),
-            None => w.insert_task(&new),
+        .write(move |w| {
+            let now = w.now()?;
+            let since = FIRST_CALL.get_or_init(|| now);
+            if let Some(task) = w.unanswered_task(&new, since)? {
+                return Ok(task);
+            }
+            match w.task_without_issue(&new)? {
+                Some(task) => Ok(task),
+                None => w.insert_task(&new),
+            }
         })
         .await?;
     let issue = open_issue(context, run, planner, &mut task).await;
     Ok(CreatedTask { task, issue })
 }
 
-fn checked(context: &Context, planner: &InstanceId, request: CreateTask) -> Result<NewTask, Error> {
+fn checked(
+    context: &Context,
+    planner: &InstanceId,
+    request: &CreateTask,
+) -> Result<NewTask, Error> {
     let title = check_line(&request.title, MAX_TITLE_CHARS)
         .map_err(|problem| Error::argument("taskTitle", problem))?;
     let description = check_block(&request.description, MAX_DESCRIPTION_CHARS)

@@ -1,17 +1,22 @@
 //! The issue that stands for a task on GitHub. The task is kept whatever becomes of it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::github_forge::GithubForge;
 use super::{Context, Forge, Run, forge, pull_text};
 use crate::agent;
 use crate::error::{Code, Error};
-use crate::forge::NewIssue;
+use crate::forge::{CreatedIssue, ForgeError, Github, NewIssue};
 use crate::model::hidden::drop_hidden;
 use crate::model::{InstanceId, Task};
 
 /// One issue at a time in each process, so that `maxIssuesPerPlan` is kept to the last one.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+/// GitHub shows a new issue in its lists after a moment, and may still be at work on a request that was broken off.
+const LOOKS: u32 = 2;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// What became of the second half of a task.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +65,7 @@ async fn try_to_open(
         title: pull_text::title(&task.title),
         body: body(&settings.planning.issue_template, task)?,
         labels: vec![format!("priority: {}", task.priority)],
+        mark: format!("<!-- claude-codex: {} -->", task.id),
     };
     let _turn = TURN.lock().await;
     let (key, id, counted) = (
@@ -67,14 +73,28 @@ async fn try_to_open(
         task.id.clone(),
         planner.clone(),
     );
-    let (now, opened) = context
+    let (now, opened, is_asked_for) = context
         .store
-        .read(move |r| Ok((r.task(&key, &id)?, r.issues_opened_by(&counted)?)))
+        .read(move |r| {
+            let task = r.task(&key, &id)?;
+            Ok((
+                task,
+                r.issues_opened_by(&counted)?,
+                r.is_issue_asked_for(&id)?,
+            ))
+        })
         .await?;
     if now.issue_number.is_some() {
         // A call for the same task was faster.
         *task = now;
         return Ok(TaskIssue::Opened);
+    }
+    if is_asked_for {
+        run.step("Looking for the issue of an earlier call")?;
+        let found = look_for(github.client(context).await?, &new.mark).await;
+        if let Some(issue) = github.heard(context, found).await? {
+            return recorded(context, task, issue).await;
+        }
     }
     let most = settings.planning.max_issues_per_plan;
     if opened >= most {
@@ -87,8 +107,45 @@ async fn try_to_open(
         .hint("A person may raise it, or open the issue by hand."));
     }
     run.step("Opening the issue")?;
-    let answer = github.client(context).await?.create_issue(&new).await;
+    let client = github.client(context).await?;
+    let id = task.id.clone();
+    context
+        .store
+        .write(move |w| w.set_issue_asked_for(&id, true))
+        .await?;
+    let answer = client.create_issue(&new).await;
+    if answer.as_ref().is_err_and(|error| !is_unclear(error)) {
+        let id = task.id.clone();
+        context
+            .store
+            .write(move |w| w.set_issue_asked_for(&id, false))
+            .await?;
+    }
     let issue = github.heard(context, answer).await?;
+    recorded(context, task, issue).await
+}
+
+/// Tells whether GitHub may have made the issue although it did not say so.
+fn is_unclear(error: &ForgeError) -> bool {
+    matches!(error, ForgeError::Uncertain { .. })
+}
+
+/// Looks for an issue that an earlier call has asked for, until GitHub has surely put it into its lists.
+async fn look_for(client: &Github, mark: &str) -> Result<Option<CreatedIssue>, ForgeError> {
+    for _ in 0..LOOKS {
+        if let Some(issue) = client.marked_issue(mark).await? {
+            return Ok(Some(issue));
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+    client.marked_issue(mark).await
+}
+
+async fn recorded(
+    context: &Context,
+    task: &mut Task,
+    issue: CreatedIssue,
+) -> Result<TaskIssue, Error> {
     let (id, number, url) = (task.id.clone(), issue.number, issue.url.clone());
     context
         .store

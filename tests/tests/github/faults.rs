@@ -120,6 +120,7 @@ async fn nobody_listening_is_unreachable() {
         title: "title".to_owned(),
         body: String::new(),
         labels: Vec::new(),
+        mark: "<!-- claude-codex: t-1 -->".to_owned(),
     };
     // Nobody can have made it.
     let error = github.create_issue(&issue).await.unwrap_err();

@@ -11,6 +11,7 @@ fn new_issue() -> NewIssue {
         title: "Greet people".to_owned(),
         body: "By name.".to_owned(),
         labels: vec!["priority: high".to_owned()],
+        mark: "<!-- claude-codex: t-1 -->".to_owned(),
     }
 }
 
@@ -24,12 +25,12 @@ async fn one_is_made_and_read() {
     let sent = &server.requests()[0].body;
     assert_eq!(
         *sent,
-        json!({"title": "Greet people", "body": "By name.", "labels": ["priority: high"]})
+        json!({"title": "Greet people", "body": "By name.\n\n<!-- claude-codex: t-1 -->", "labels": ["priority: high"]})
     );
     let read = github.issue(1).await.unwrap();
     assert_eq!(
         (read.title.as_str(), read.body.as_str()),
-        ("Greet people", "By name.")
+        ("Greet people", "By name.\n\n<!-- claude-codex: t-1 -->")
     );
 }
 
@@ -77,6 +78,24 @@ async fn a_lost_answer_never_makes_a_second() {
         assert!(matches!(error, ForgeError::Uncertain { .. }), "{error}");
         assert_eq!(server.count("POST", "/issues"), 1);
     }
+}
+
+#[tokio::test]
+async fn an_issue_is_found_by_its_mark_and_by_nothing_else() {
+    let server = ScriptedGithub::start().await.unwrap();
+    let github = client(&server);
+    let mark = new_issue().mark;
+    server.state().add_issue("Greet people", "By name.", &[]);
+    assert_eq!(github.marked_issue(&mark).await.unwrap(), None);
+    let made = github.create_issue(&new_issue()).await.unwrap();
+    for number in 0..120 {
+        server
+            .state()
+            .add_issue(&format!("Later {number}"), "", &[]);
+    }
+    // Closed, and on the second page.
+    server.state().issues.get_mut(&made.number).unwrap().open = false;
+    assert_eq!(github.marked_issue(&mark).await.unwrap(), Some(made));
 }
 
 #[tokio::test]

@@ -129,6 +129,7 @@ async fn every_request_is_one_that_github_describes() {
         title: "title".to_owned(),
         body: "body".to_owned(),
         labels: vec!["priority: high".to_owned()],
+        mark: "<!-- claude-codex: t-1 -->".to_owned(),
     };
     assert!(github.create_issue(&issue).await.unwrap().number > 0);
     assert!(github.issue(7).await.unwrap().number > 0);

@@ -3,11 +3,9 @@
 use serde_json::json;
 
 use super::client::Github;
-use super::list::Listed;
-use super::pulls::same_text;
+use super::list::{Listed, MOST_PAGES, PAGE, names_next};
 use super::refusal::Subject;
 use super::request::{Lost, Request};
-use super::retry::Clock;
 use super::wire::{WireIssue, WireLabel};
 use crate::forge::ForgeError;
 use crate::model::hidden::drop_hidden_in_line;
@@ -26,6 +24,8 @@ pub struct NewIssue {
     pub title: String,
     pub body: String,
     pub labels: Vec<String>,
+    /// A line that only this issue has in its body, by which it is found again.
+    pub mark: String,
 }
 
 /// An issue that was just made.
@@ -49,9 +49,6 @@ pub struct OpenIssue {
     pub comments: u64,
     pub url: String,
 }
-
-/// A lost issue is looked for among the newest: others may have been made meanwhile, but not many.
-const NEWEST: usize = 10;
 
 impl Github {
     /// Returns one issue.
@@ -81,9 +78,12 @@ impl Github {
     }
 
     /// Makes an issue, never two: if the answer got lost and the issue can't be found, it says so.
+    ///
+    /// Whoever calls again after `Uncertain`, or after a call that was broken off, looks with [`Self::marked_issue`] first.
     pub async fn create_issue(&self, new: &NewIssue) -> Result<CreatedIssue, ForgeError> {
         let clock = self.clock();
-        let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
+        let text = format!("{}\n\n{}", new.body.trim_end(), new.mark);
+        let body = json!({"title": new.title, "body": text, "labels": new.labels});
         let request = Request::post(self.path("issues"), body);
         let issue: WireIssue = match self.ask(&request, clock).await {
             Ok(answer) => self.read(&answer, Subject::Repository)?,
@@ -95,11 +95,11 @@ impl Github {
                 error,
                 unclear: true,
             }) => {
-                let found = self.newest_like(new, clock).await.unwrap_or_default();
-                found.ok_or_else(|| ForgeError::Uncertain {
+                let found = self.marked_issue(&new.mark).await.unwrap_or_default();
+                return found.ok_or_else(|| ForgeError::Uncertain {
                     what: format!("the issue `{}`", drop_hidden_in_line(&new.title)),
                     source: Box::new(error),
-                })?
+                });
             }
         };
         Ok(CreatedIssue {
@@ -108,23 +108,32 @@ impl Github {
         })
     }
 
-    /// Returns the issue among the newest that says the same.
-    async fn newest_like(
-        &self,
-        new: &NewIssue,
-        clock: Clock,
-    ) -> Result<Option<WireIssue>, ForgeError> {
-        let path = format!("issues?state=open&sort=created&direction=desc&per_page={NEWEST}");
-        let answer = self
-            .ask(&Request::get(self.path(&path)), clock)
-            .await
-            .map_err(|lost| lost.error)?;
-        let issues: Vec<WireIssue> = self.read(&answer, Subject::Repository)?;
-        Ok(issues.into_iter().find(|issue| {
-            issue.pull_request.is_none()
-                && same_text(&issue.title, &new.title)
-                && same_text(issue.body.as_deref().unwrap_or_default(), &new.body)
-        }))
+    /// Returns the issue with a mark, open or closed, if there is one among the newest 2,000.
+    pub async fn marked_issue(&self, mark: &str) -> Result<Option<CreatedIssue>, ForgeError> {
+        let clock = self.clock();
+        for page in 1..=MOST_PAGES {
+            let path =
+                format!("issues?state=all&sort=created&direction=desc&per_page={PAGE}&page={page}");
+            let answer = self
+                .ask(&Request::get(self.path(&path)), clock)
+                .await
+                .map_err(|lost| lost.error)?;
+            let issues: Vec<WireIssue> = self.read(&answer, Subject::Repository)?;
+            let found = issues.into_iter().find(|issue| {
+                let body = issue.body.as_deref().unwrap_or_default();
+                issue.pull_request.is_none() && body.contains(mark)
+            });
+            if let Some(issue) = found {
+                return Ok(Some(CreatedIssue {
+                    number: issue.number,
+                    url: drop_hidden_in_line(&issue.html_url),
+                }));
+            }
+            if !answer.header("link").is_some_and(names_next) {
+                break;
+            }
+        }
+        Ok(None)
     }
 }
 

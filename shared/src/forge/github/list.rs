@@ -10,9 +10,9 @@ use super::request::Request;
 use crate::forge::ForgeError;
 
 /// The most that GitHub gives at once.
-const PAGE: usize = 100;
+pub(super) const PAGE: usize = 100;
 /// A list of which hardly anything is wanted is not read to its end.
-const MOST_PAGES: usize = 20;
+pub(super) const MOST_PAGES: usize = 20;
 
 /// A list that may have been cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Github {
 }
 
 /// Whether a `Link` header names a next page.
-fn names_next(link: &str) -> bool {
+pub(super) fn names_next(link: &str) -> bool {
     link.split(',')
         .flat_map(|part| part.split(';').skip(1))
         .any(|parameter| parameter.trim() == r#"rel="next""#)
