@@ -146,7 +146,7 @@ pub(crate) fn html(markup: &Markup) -> Response {
 /// Markup itself has none, so what is found is text or the value of an attribute, and both read references.
 pub(crate) fn revealed(page: &str) -> String {
     let mut shown = String::with_capacity(page.len());
-    for piece in hidden::pieces(page) {
+    for piece in hidden::pieces(&page.replace("\r\n", "\n")) {
         match piece {
             Piece::Visible(part) => shown.push_str(part),
             Piece::Hidden(character) => {

@@ -5,6 +5,8 @@ mod hooks;
 #[cfg(test)]
 mod life;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod supervision;
 #[cfg(test)]
 mod support;

@@ -18,7 +18,8 @@ pub use environment::Environment;
 pub use layers::{IgnoredKey, Layered, Origin, Value};
 pub use settings::{
     AgentSettings, Cleanup, CodingSettings, DashboardSettings, ForgeKind, ForgeSettings,
-    PermissionMode, PlanningSettings, ResourceSettings, ReviewSettings, Settings, TmuxSettings,
+    PermissionMode, PlanningSettings, ResourceSettings, RetentionSettings, ReviewSettings,
+    Settings, TmuxSettings,
 };
 pub use trust::{PROMPT_FOLDER, RepositoryFiles, Trust};
 

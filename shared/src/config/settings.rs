@@ -15,6 +15,7 @@ pub struct Settings {
     pub forge: ForgeSettings,
     pub tmux: TmuxSettings,
     pub dashboard: DashboardSettings,
+    pub retention: RetentionSettings,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -222,6 +223,37 @@ impl Default for DashboardSettings {
             port: 4620,
             sync_seconds: 60,
             webhook_secret_file: String::new(),
+        }
+    }
+}
+
+/// How long records are kept. Only what no living agent, open pull request or open task needs is ever deleted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RetentionSettings {
+    /// Days that the record of calls is kept; 0: for ever.
+    pub event_days: u32,
+    /// How many calls are kept on record at most; 0: any number.
+    pub max_events: u32,
+    /// Days that delivered messages, turns of TDD runs and answers from GitHub are kept; 0: for ever.
+    pub message_days: u32,
+    /// Days that logs, turn records, agent files and snapshots of ended agents are kept; 0: for ever.
+    pub file_days: u32,
+    /// Megabytes that those may take together, the oldest go first; 0: any number.
+    pub max_file_megabytes: u32,
+    /// Days after its end that a pull request's own reference is kept; 0: for ever.
+    pub ref_days: u32,
+}
+
+impl Default for RetentionSettings {
+    fn default() -> Self {
+        Self {
+            event_days: 90,
+            max_events: 200_000,
+            message_days: 90,
+            file_days: 30,
+            max_file_megabytes: 2_000,
+            ref_days: 90,
         }
     }
 }

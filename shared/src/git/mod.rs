@@ -12,6 +12,7 @@ mod diff;
 mod discovery;
 mod error;
 mod history;
+mod kept_refs;
 mod lock;
 mod merge;
 mod moving_checkout;

@@ -169,8 +169,6 @@ fn hidden_here(before: Option<char>, character: char, after: &str) -> bool {
                 || (matches!(before, '0'..='9' | '#' | '*') && next == Some('\u{20e3}'))
         }
         (Some('\u{1820}'..='\u{18aa}'), '\u{180b}'..='\u{180d}' | '\u{180f}') => true,
-        // A file with Windows line breaks hides nothing with them.
-        (_, '\r') => next == Some('\n'),
         (Some(_) | None, _) => false,
     };
     !belongs

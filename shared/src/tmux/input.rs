@@ -275,6 +275,7 @@ mod tests {
         for text in [
             "a\x1b[201~",
             "a\rb",
+            "a\r\nb",
             "\0",
             "\x7f",
             "x\u{9b}201~",

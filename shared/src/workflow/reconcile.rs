@@ -14,6 +14,7 @@ use super::finish::{end, fail, release};
 use super::local_forge::settle_merges;
 use super::panes::{PaneLife, Panes};
 use super::publish_moves::publish_failed;
+use super::retention::retain_later;
 use super::undo::undo;
 use super::{Context, Run};
 use crate::config::{Cleanup, Settings};
@@ -61,6 +62,12 @@ pub(super) async fn reconcile_and_keep(
     // Whoever only looks must not wait for a process that has a repository locked.
     let context = &context.impatient();
     settle_merges(context).await?;
+    let reconciled = repair_all(context).await?;
+    retain_later(context).await;
+    Ok(reconciled)
+}
+
+async fn repair_all(context: &Context) -> Result<(Reconciled, Option<Panes>), Error> {
     let (unsettled, repositories) = context
         .store
         .read(|r| Ok((r.unsettled()?, r.repositories_with_leftovers()?)))

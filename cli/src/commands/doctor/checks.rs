@@ -281,6 +281,9 @@ async fn leftovers(environment: &Environment) -> Vec<Check> {
             sessions(&context)
                 .await
                 .unwrap_or_else(|error| Check::error("sessions", error)),
+            retention(&context)
+                .await
+                .unwrap_or_else(|error| Check::error("retention", error)),
         ],
         Err(error) => vec![Check::error(name, error)],
     }
@@ -327,6 +330,36 @@ async fn sessions(context: &Context) -> Result<Check, Error> {
         name,
         format!("sessions that belong to no agent: {}", foreign.join(", ")),
         format!("If they are not yours: tmux -L {socket} kill-session -t ={first}"),
+    ))
+}
+
+/// Says what is kept, how much of it and since when.
+async fn retention(context: &Context) -> Result<Check, Error> {
+    let kept = workflow::retained(context).await?;
+    let since = |oldest: Option<&String>| match oldest {
+        Some(time) => format!(" since {}", time.get(..10).unwrap_or(time)),
+        None => String::new(),
+    };
+    let limit = |number: u32, unit: &str| match number {
+        0 => "for ever".to_owned(),
+        number => format!("{number} {unit}"),
+    };
+    let (rows, settings) = (&kept.rows, &kept.settings);
+    Ok(Check::ok(
+        "retention",
+        format!(
+            "{} calls on record{} (kept {}, at most {}), {} messages{} (kept {}), {} MB of logs and agent files (kept {}, at most {})",
+            rows.events,
+            since(rows.oldest_event.as_ref()),
+            limit(settings.event_days, "days"),
+            limit(settings.max_events, "calls"),
+            rows.messages,
+            since(rows.oldest_message.as_ref()),
+            limit(settings.message_days, "days"),
+            kept.file_bytes >> 20,
+            limit(settings.file_days, "days"),
+            limit(settings.max_file_megabytes, "MB"),
+        ),
     ))
 }
 

@@ -162,7 +162,7 @@ proptest! {
         prop_assert_eq!(read.len(), commits.len());
         for (read, (id, _, time, subject)) in read.iter().zip(&commits) {
             prop_assert_eq!((read.oid.as_str(), read.time), (id.as_str(), *time));
-            let visible: String = subject.chars().filter(|c| !c.is_control()).collect();
+            let visible = crate::model::hidden::drop_hidden_in_line(subject);
             prop_assert_eq!(&read.subject, &visible);
         }
     }

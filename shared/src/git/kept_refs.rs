@@ -1,0 +1,45 @@
+//! References of our own (`refs/codex/*`) that keep commits alive when their branch is gone.
+
+use super::command::Call;
+use super::discovery::Repository;
+use super::error::GitError;
+use super::names::{Oid, check_reference};
+
+impl Repository {
+    /// Lists our references with the commits they keep.
+    pub async fn kept_refs(&self) -> Result<Vec<(String, Oid)>, GitError> {
+        let listed = self
+            .call("for-each-ref")
+            .args(["--format=%(objectname) %(refname)", "refs/codex"])
+            .success()
+            .await?;
+        let text = listed.stdout_text();
+        let refs = text.lines().filter_map(|line| {
+            let (commit, name) = line.split_once(' ')?;
+            Some((name.to_owned(), Oid::parse(commit)?))
+        });
+        Ok(refs.collect())
+    }
+
+    /// Deletes one of our references if it is where it was seen and a branch, remote branch or tag has all its commits.
+    ///
+    /// Tells whether it was deleted; the only reference to a commit never is.
+    pub async fn release_ref(&self, name: &str, commit: &Oid) -> Result<bool, GitError> {
+        check_reference(name)?;
+        let alone = self
+            .call("rev-list")
+            .args(["--max-count=1", commit.as_str(), "--not"])
+            .args(["--branches", "--remotes", "--tags", "--"])
+            .success()
+            .await?;
+        if !alone.stdout.is_empty() {
+            return Ok(false);
+        }
+        let call: Call<'_> = self
+            .call("update-ref")
+            .args(["-d", "--", name, commit.as_str()])
+            .writes();
+        // Refused when it was moved meanwhile, which is as good a reason to keep it as any.
+        Ok(call.run().await?.status.success())
+    }
+}
