@@ -14,6 +14,7 @@ fn claude() -> (Place, InstanceId) {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/review/fake_claude.py");
     place.set("CODEX_AGENT_COMMAND", "");
     place.set("CODEX_CLAUDE", program.to_str().unwrap());
+    text(&place.codex(&["trust", "--yes"]));
     let coder = place.coder(&[]);
     place.until("it is up", || place.status(&coder) == Status::Running);
     (place, coder)

@@ -32,6 +32,10 @@ impl Repository {
     ) -> Result<Option<UnsavedWork>, GitError> {
         let path = resolved(path);
         self.restore_worktree(&path).await?;
+        if self.record_to_remove(&path, false)?.is_none() {
+            // A git that outlived its killed launcher may be making it now: it holds the lock.
+            drop(self.lock().await?);
+        }
         let Some(record) = self.record_to_remove(&path, false)? else {
             return Ok(None);
         };

@@ -1,6 +1,6 @@
 //! The panes of agents, wherever their tmux servers are: one call for each socket.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Context;
 use crate::model::Instance;
@@ -10,8 +10,17 @@ use crate::tmux::{LaunchId, Life, PaneState, Tmux};
 /// What was found on the sockets that some agents' rows name.
 #[derive(Debug, Default)]
 pub(super) struct Panes {
-    /// By socket, then by session. `None`: tmux could not be asked there.
-    servers: HashMap<Option<String>, Option<HashMap<String, PaneState>>>,
+    /// By socket. `None`: tmux could not be asked there.
+    servers: HashMap<Option<String>, Option<Sessions>>,
+}
+
+/// What one tmux server has.
+#[derive(Debug, Default)]
+struct Sessions {
+    /// The panes that still have the program which they were made for, by session.
+    agents: HashMap<String, PaneState>,
+    /// Every session.
+    names: HashSet<String>,
 }
 
 /// How it stands with an agent's terminal.
@@ -34,7 +43,7 @@ impl Panes {
         for instance in instances {
             if instance.tmux_session.is_some() && !servers.contains_key(&instance.tmux_socket) {
                 let tmux = context.terminals(instance);
-                servers.insert(instance.tmux_socket.clone(), agents(&tmux).await);
+                servers.insert(instance.tmux_socket.clone(), sessions(&tmux).await);
             }
         }
         Self { servers }
@@ -47,6 +56,7 @@ impl Panes {
             .servers
             .get(&instance.tmux_socket)?
             .as_ref()?
+            .agents
             .get(session)?;
         let launch = pane.launch.as_ref().map(LaunchId::as_str);
         (launch == instance.launch_id.as_deref()).then_some(pane)
@@ -68,26 +78,39 @@ impl Panes {
         }
     }
 
-    /// Tells whether an agent's process lives although the tmux server that had its terminal is gone.
+    /// Tells whether an agent's process lives although its terminal is gone: the tmux server ended, or something else was
+    /// started in the pane.
     pub(super) fn is_orphaned(&self, instance: &Instance) -> bool {
         self.life(instance) == PaneLife::Unreachable
-            && instance.agent.as_ref().is_some_and(|agent| {
-                let parent = process::ancestors(agent.pid).into_iter().next();
-                parent.is_none_or(|parent| !parent.name.starts_with("tmux"))
-            })
+            && (self.has_session(instance)
+                || instance.agent.as_ref().is_some_and(|agent| {
+                    let parent = process::ancestors(agent.pid).into_iter().next();
+                    parent.is_none_or(|parent| !parent.name.starts_with("tmux"))
+                }))
+    }
+
+    fn has_session(&self, instance: &Instance) -> bool {
+        let server = self.servers.get(&instance.tmux_socket);
+        let sessions = server.and_then(Option::as_ref);
+        sessions
+            .zip(instance.tmux_session.as_deref())
+            .is_some_and(|(sessions, name)| sessions.names.contains(name))
     }
 }
 
-async fn agents(tmux: &Tmux) -> Option<HashMap<String, PaneState>> {
+async fn sessions(tmux: &Tmux) -> Option<Sessions> {
     let panes = tmux
         .list()
         .await
         .inspect_err(|error| tracing::warn!(%error, "tmux can't be asked about its sessions"))
         .ok()?;
-    let agents = panes.into_iter().filter(|pane| pane.is_agent);
-    Some(
-        agents
-            .map(|pane| (pane.session.to_string(), pane))
-            .collect(),
-    )
+    let mut sessions = Sessions::default();
+    for pane in panes {
+        let name = pane.session.to_string();
+        sessions.names.insert(name.clone());
+        if pane.is_agent {
+            sessions.agents.insert(name, pane);
+        }
+    }
+    Some(sessions)
 }

@@ -54,7 +54,13 @@ pub async fn reconcile(context: &Context) -> Result<Reconciled, Error> {
     Ok(reconciled)
 }
 
-/// Does the same, and keeps the panes it has seen for whoever wants to look next, if it had to look and
+/// Repairs for somebody who is about to build on it: waits for a git that outlived its killed launcher.
+pub(super) async fn reconcile_to_act(context: &Context) -> Result<(), Error> {
+    repair_all(context).await?;
+    Ok(())
+}
+
+/// Does the same as [`reconcile`], and keeps the panes it has seen for whoever wants to look next, if it had to look and
 /// has left everything as it was.
 pub(super) async fn reconcile_and_keep(
     context: &Context,

@@ -2,6 +2,7 @@
 
 use super::agent_files::Briefing;
 use super::launch::{SessionStart, record_step, start_agent};
+use super::reconcile::reconcile_to_act;
 use super::sync::until_left_alone;
 use super::tdd::tdd_run_of;
 use super::{Context, Run, agent_files, deliver};
@@ -38,7 +39,7 @@ pub(super) async fn take_up(
     agent_files::check(context, instance.kind).await?;
     // Whoever is putting it away would take the worktree from under it.
     until_left_alone(context, run, id).await?;
-    super::reconcile(context).await?;
+    reconcile_to_act(context).await?;
     let repository = Repository::discover(&instance.repository).await?;
     run.step("Taking it up again")?;
     let unproven = unproven(context, &instance).await?;

@@ -91,10 +91,9 @@ pub async fn send_again(
     if !owed {
         return Err(Error::argument(
             "again",
-            format!(
-                "`{message}` is no unconfirmed message of `{id}`: `claude-codex show {id}` lists them"
-            ),
-        ));
+            format!("names no unconfirmed message of `{id}`: {message}"),
+        )
+        .hint(format!("`claude-codex show {id}` lists them.")));
     }
     let receipt = await_receipt(context, id, message).await?;
     Ok(Sent::new(message.clone(), receipt))

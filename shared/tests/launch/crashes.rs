@@ -66,6 +66,15 @@ fn silent_tmux(world: &World) {
     world.program("tmux", &script);
 }
 
+/// A tmux that makes the session only when it is told to.
+fn slow_tmux(world: &World) {
+    let script = format!(
+        "#!/bin/sh\nPATH=\"${{PATH#*:}}\"\ncase \"$*\" in\n*new-session*)\n  touch '{0}/held'\n  while [ ! -e '{0}/go' ]; do sleep 0.02; done;;\nesac\nexec tmux \"$@\"\n",
+        world.root.display()
+    );
+    world.program("tmux", &script);
+}
+
 #[tokio::test]
 async fn after_the_session() {
     let world = World::new();
@@ -90,13 +99,21 @@ async fn after_the_session_with_work_begun() {
     let world = World::new();
     world.program("agent", "#!/bin/sh\necho work > begun\nexec sleep 1000\n");
     world.context().await;
-    silent_tmux(&world);
+    slow_tmux(&world);
     let launcher = spawn_launcher(&world, None, None);
     let worktree = world.repository.parent().unwrap();
     let worktree = worktree.join(".codex-worktrees/repo/work-fix-it-a1");
+    until("the session is to be made", || {
+        world.root.join("held").exists()
+    })
+    .await;
+    // The launcher's last step, to write down that everything stands, waits for this.
+    let database = world.database();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    fs::write(world.root.join("go"), "").unwrap();
     until("the agent works", || worktree.join("begun").exists()).await;
-    until("the session stands", || world.root.join("held").exists()).await;
     kill(launcher);
+    drop(database);
     fs::remove_file(world.bin().join("tmux")).unwrap();
 
     let context = world.context().await;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use shared::config::Environment;
 use shared::error::Error;
 use shared::model::{Instance, InstanceKind, LaunchStep, Priority, TaskId, TaskStatus};
-use shared::store::NewTask;
+use shared::store::{NewTask, Store};
 use shared::tmux::Life;
 use shared::workflow::{Context, LaunchRequest, Run, launch};
 use tempfile::TempDir;
@@ -154,7 +154,10 @@ impl World {
     }
 
     pub(crate) fn database(&self) -> rusqlite::Connection {
-        let database = rusqlite::Connection::open(self.root.join("state/codex.db")).unwrap();
+        let path = self.root.join("state/codex.db");
+        // The database is made by its first use, which may not have come yet.
+        Store::open(&path).unwrap();
+        let database = rusqlite::Connection::open(path).unwrap();
         database.busy_timeout(PATIENCE).unwrap();
         database
     }

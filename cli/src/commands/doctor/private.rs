@@ -53,6 +53,7 @@ mod tests {
             std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
         };
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        set(folder.path(), 0o700);
         set(&inner, 0o755);
         set(&file, 0o640);
         set(outside.path(), 0o644);

@@ -6,6 +6,7 @@ mod history;
 mod merging;
 mod properties;
 mod push;
+mod removing;
 mod snapshots;
 mod status;
 mod submodules;

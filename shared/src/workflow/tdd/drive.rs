@@ -14,6 +14,7 @@ use crate::store::NewTddRun;
 use crate::workflow::finish::{describe, fail};
 use crate::workflow::launch::{LaunchRequest, preflight, worktree_folder};
 use crate::workflow::pull_forge::Pulls;
+use crate::workflow::reconcile::reconcile_to_act;
 use crate::workflow::sync::until_left_alone;
 use crate::workflow::{Context, Run, agent_files};
 
@@ -104,6 +105,7 @@ pub async fn resume_tdd(
     }
     run.step("Checking the repository")?;
     let repository = Repository::discover(&seen.repository).await?;
+    reconcile_to_act(context).await?;
     context.tmux.check().await?;
     agent_files::check(context, InstanceKind::Coding).await?;
     agent_files::check(context, InstanceKind::Review).await?;
