@@ -156,6 +156,12 @@ fn a_shell_in_the_agents_place_gets_nothing() {
     let pane = format!("={coder}:");
     let shell = place.tmux(&["respawn-pane", "-k", "-t", &pane, "sh", "-i"]);
     assert!(shell.status.success());
+    text(&place.send(&coder, "$(touch PWNED)\ntouch PWNED"));
+    // What is left of the agent may take a moment to end; the shell gets nothing all the while.
+    place.until("it is noticed", || {
+        place.codex(&["list"]);
+        place.status(&coder) == Status::Failed
+    });
     let refused = place.send(&coder, "$(touch PWNED)\ntouch PWNED");
     let screen = place.tmux(&["capture-pane", "-p", "-t", &pane]);
     assert!(

@@ -144,8 +144,10 @@ fn together_with_all_agents_in_the_review() {
     lab.go();
     let result = lab.resume(&id, &[]);
     is_done(&lab, &result, 1);
-    // The coder's work was handed over; it has no second turn.
-    assert_eq!((lab.turns("coder"), lab.turns("reviewer")), (1, 2));
+    // The coder's work was handed over; it has no second turn. A reviewer that outlives its terminal for long enough to
+    // give its verdict has none either.
+    assert_eq!(lab.turns("coder"), 1);
+    assert!(matches!(lab.turns("reviewer"), 1 | 2));
 }
 
 #[test]

@@ -197,3 +197,20 @@ fn nothing_is_opened_before_it_is_used() {
     assert_eq!(titles(&store), Vec::<String>::new());
     assert!(store.path().exists());
 }
+
+#[test]
+fn many_that_make_the_database_at_once_all_get_it() {
+    for _ in 0..30 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/codex.db");
+        let openers: Vec<_> = (0..8)
+            .map(|_| {
+                let path = path.clone();
+                std::thread::spawn(move || Store::open(&path).map(drop))
+            })
+            .collect();
+        for opener in openers {
+            opener.join().unwrap().unwrap();
+        }
+    }
+}

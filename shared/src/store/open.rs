@@ -19,7 +19,23 @@ const JITTER_MICROSECONDS: u32 = 9_000;
 /// Prepared statements kept; more than the number of different queries one process makes.
 const STATEMENT_CACHE: usize = 64;
 
+/// Opens the database, making or migrating it if need be.
+///
+/// Two that make it at once both switch it to WAL, and `SQLite` refuses one of them without asking its busy
+/// handler: that one begins anew.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let began = Instant::now();
+    loop {
+        match open_once(path) {
+            Err(StoreError::Busy { .. }) if began.elapsed() < BUSY_LIMIT => {
+                std::thread::sleep(SHORTEST_STEP + jitter());
+            }
+            opened => return opened,
+        }
+    }
+}
+
+fn open_once(path: &Path) -> Result<Connection, StoreError> {
     if let Some(folder) = path.parent() {
         make_private_folder(folder)?;
     }

@@ -6,6 +6,7 @@
 //! sure whether the dead one has pasted or pressed Enter.
 
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
@@ -22,6 +23,8 @@ const LAST: &str = "@claude_codex_input";
 const OUTDATED: &str = "outdated";
 /// Between paste and Enter, for programs whose input box can't be read.
 const SETTLE_SECONDS: &str = "0.15";
+/// Longer than a submission takes from paste to Enter.
+const SUBMISSION: Duration = Duration::from_secs(1);
 /// As many lines as a terminal keeps: the first line of a long message scrolls far up.
 const HISTORY: &str = "-20000";
 const CURSOR: &str = "#{cursor_flag} #{cursor_x} #{cursor_y} #{pane_height}";
@@ -94,6 +97,31 @@ impl Fenced {
             None if line == OUTDATED => Claim::Outdated,
             None => Claim::Unavailable,
         })
+    }
+
+    /// Waits a moment for a submission that has pasted to press Enter: tmux goes on with it when its deliverer has died, and a
+    /// claim in between would stop it there.
+    pub async fn let_submission_end(&self, epoch: u64) -> Result<(), TmuxError> {
+        let pasted = LastInput {
+            epoch,
+            stage: InputStage::Pasted,
+        };
+        let deadline = Instant::now() + SUBMISSION;
+        while self.last().await? == Some(pasted) && Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    async fn last(&self) -> Result<Option<LastInput>, TmuxError> {
+        let script = Script::new("display-message").args([
+            "-p",
+            "-t",
+            &self.target,
+            &format!("#{{{LAST}}}"),
+        ]);
+        let printed = self.tmux.run(&script, None).await?.found()?;
+        Ok(printed.and_then(|printed| printed.trim_end().parse().ok()))
     }
 
     /// Pastes the parts, each as one bracketed paste, without pressing Enter.

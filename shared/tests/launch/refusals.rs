@@ -185,7 +185,7 @@ async fn when_the_checkout_fails_in_the_middle() {
 #[tokio::test]
 async fn when_the_agents_files_cannot_be_written() {
     let world = World::new();
-    world.context().await;
+    world.database();
     fs::write(world.root.join("state/agents"), "in the way").unwrap();
     let context = world.context().await;
     let error = refused(&context, request()).await;

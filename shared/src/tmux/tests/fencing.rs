@@ -4,7 +4,11 @@ use super::*;
 use crate::tmux::{Claim, Fenced, InputOutcome, InputStage, LastInput};
 
 fn epoch(server: &Server, number: u64) -> Fenced {
-    server.tmux.fenced(&session_name("a"), None, number)
+    epoch_of(server, "a", number)
+}
+
+fn epoch_of(server: &Server, session: &str, number: u64) -> Fenced {
+    server.tmux.fenced(&session_name(session), None, number)
 }
 
 fn claimed(last: Option<(u64, InputStage)>) -> Claim {
@@ -78,11 +82,15 @@ async fn enter_needs_the_text_on_the_screen() {
 #[tokio::test]
 async fn a_submission_shows_what_was_there_before_enter() {
     let server = Server::new();
+    // One that answers each line at once, and one that never does.
     server.start("a", &["cat"]).await;
-    let pane = epoch(&server, 3);
-    pane.claim().await.unwrap();
-    let (outcome, before) = pane.submit("two\nlines").await.unwrap();
-    assert_eq!(outcome, InputOutcome::Typed);
-    assert_eq!(before.unwrap().before_cursor.as_deref(), Some("lines"));
-    server.wait_screen("a", "lines\nlines").await;
+    server.start("b", &["sleep", "1000"]).await;
+    for (session, text, draft) in [("a", "one line", "one line"), ("b", "two\nlines", "lines")] {
+        let pane = epoch_of(&server, session, 3);
+        pane.claim().await.unwrap();
+        let (outcome, before) = pane.submit(text).await.unwrap();
+        assert_eq!(outcome, InputOutcome::Typed);
+        assert_eq!(before.unwrap().before_cursor.as_deref(), Some(draft));
+    }
+    server.wait_screen("a", "one line\none line").await;
 }

@@ -77,6 +77,7 @@ pub(super) async fn look_again(
         Err(reason) => return Ok(Outcome::Waiting(reason, Some(lease))),
     };
     let pane = terminal.fenced(lease.epoch);
+    pane.let_submission_end(old.typed_epoch).await?;
     let last = match pane.claim().await? {
         Claim::Claimed { last } => last.filter(|last| last.epoch == old.typed_epoch),
         Claim::Outdated => return Ok(Outcome::SomebodyElse),
