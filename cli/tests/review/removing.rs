@@ -108,6 +108,6 @@ fn a_commit_in_a_submodule_keeps_the_worktree_after_the_merge() {
     assert_eq!(place.git(&["-C", lib, "rev-parse", "HEAD"]), precious);
     // Pushed to its own remote, nothing holds it any more.
     place.git(&["-C", lib, "push", "-q", "origin", "HEAD:refs/heads/topic"]);
-    text(&place.codex(&["clean"]));
-    assert!(!place.instance(&coder).worktree_path.exists());
+    let cleaned = text(&place.codex(&["clean"]));
+    assert!(!place.instance(&coder).worktree_path.exists(), "{cleaned}");
 }

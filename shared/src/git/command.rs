@@ -109,7 +109,7 @@ pub(super) enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn path(self) -> &'a Path {
+    pub(super) fn path(self) -> &'a Path {
         match self {
             Self::Repository(path) | Self::Worktree(path) | Self::Directory(path) => path,
         }

@@ -102,6 +102,8 @@ impl Repository {
             .call(place, operation)
             .settings(&GUARDS)
             .env("GIT_NO_LAZY_FETCH", "1")
+            // A submodule's configuration names its place, which is wrong while its worktree is set aside.
+            .env("GIT_WORK_TREE", place.path())
     }
 
     /// Lists the paths in the index that are commits of other repositories.
@@ -176,8 +178,6 @@ impl Repository {
             .args(["--count", "--ignore-missing"])
             .args(["--exclude=refs/remotes/*", "--exclude=refs/tags/*", "--all"])
             .args(["--stdin", "--not", "--remotes"])
-            // Its worktree may be gone, which git would not start without.
-            .env("GIT_WORK_TREE", git_dir)
             .input(input.as_bytes())
             .success()
             .await?;
