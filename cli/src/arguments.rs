@@ -25,6 +25,7 @@ use crate::commands::resume::ResumeArgs;
 use crate::commands::review::ReviewArgs;
 use crate::commands::send::SendArgs;
 use crate::commands::show::ShowArgs;
+use crate::commands::start_agent::StartAgentArgs;
 use crate::commands::stop::StopArgs;
 use crate::commands::sync::SyncArgs;
 use crate::commands::tasks::TasksArgs;
@@ -97,6 +98,8 @@ pub(crate) enum Command {
     FinishInstance(FinishInstanceArgs),
     #[command(hide = true)]
     HostAgent(HostAgentArgs),
+    #[command(hide = true)]
+    StartAgent(StartAgentArgs),
 }
 
 #[cfg(test)]

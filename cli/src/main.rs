@@ -47,6 +47,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         Command::Completions(args) => return commands::completions::completions(&args),
         Command::Man(args) => return commands::man::man(&args),
         Command::DemoAgent(args) => return demo::demo_agent(&args),
+        Command::StartAgent(args) => return commands::start_agent::start_agent(&args),
         // Answered in `main`; here only for `--help`.
         Command::Hook(_) => return Ok(()),
         Command::Attach(_)
@@ -111,8 +112,10 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Tasks(args) => commands::tasks::tasks(&args, output).await,
         Command::Tdd(args) => commands::tdd::tdd(args, output).await,
         Command::Trust(args) => commands::trust::trust(&args, output).await,
-        Command::Completions(_) | Command::DemoAgent(_) | Command::Hook(_) | Command::Man(_) => {
-            Ok(())
-        }
+        Command::Completions(_)
+        | Command::DemoAgent(_)
+        | Command::Hook(_)
+        | Command::Man(_)
+        | Command::StartAgent(_) => Ok(()),
     }
 }

@@ -42,9 +42,9 @@ pub(crate) struct ExecAgentArgs {
 
 pub(crate) async fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
     let launch = Launch::take(&args.file).map_err(Error::from)?;
-    let Some((program, arguments)) = launch.argv.split_first() else {
+    if launch.argv.is_empty() {
         return Err(failed(&args.file, "names no program").into());
-    };
+    }
     if !launch.directory.is_dir() {
         let problem = format!(
             "names the folder {}, which is gone",
@@ -75,19 +75,19 @@ pub(crate) async fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
     else {
         return Err(failed(&args.file, "can't be run: no signals can be had").into());
     };
-    let spawned = Command::new(program)
-        .args(arguments)
+    let Some(own_program) = environment.own_program("claude-codex") else {
+        return Err(failed(&args.file, "can't be run: `claude-codex` is gone").into());
+    };
+    let spawned = Command::new(own_program)
+        .arg("start-agent")
+        .args(&launch.argv)
         .env_clear()
         .envs(&launch.environment)
         .envs(pane)
         .current_dir(&launch.directory)
         .process_group(0)
         .spawn();
-    let agent = spawned.map_err(|error| {
-        let message = format!("cannot start the agent `{program}`: {error}");
-        Error::new(Code::AgentFailed, message)
-            .hint("Correct agent.command or CODEX_AGENT_COMMAND, then `claude-codex resume ID`.")
-    })?;
+    let agent = spawned.map_err(|error| failed(&args.file, &format!("can't be run: {error}")))?;
     let Some(agent) = Pid::from_raw(agent.id().cast_signed()) else {
         return Err(failed(&args.file, "gave an agent without a process id").into());
     };

@@ -25,6 +25,7 @@ pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod send;
 pub(crate) mod show;
+pub(crate) mod start_agent;
 pub(crate) mod stop;
 pub(crate) mod sync;
 pub(crate) mod tasks;

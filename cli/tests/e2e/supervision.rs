@@ -51,6 +51,26 @@ fn what_an_agent_leaves_ends_when_it_exits() {
     assert!(!lives(pid.trim()));
 }
 
+/// One that reads before it has the terminal gets an error instead of keys: about one in five did.
+#[test]
+fn an_agent_that_reads_at_once_has_the_terminal() {
+    let place = Place::new();
+    for _ in 0..10 {
+        // `cat` exits with 1 when its read fails, and echoes what it reads when not.
+        let id = launch(&place, "cat");
+        until("the agent runs", || {
+            pane(&place, &id, "#{pane_current_command}") == "cat"
+        });
+        press(&place, &id, "x");
+        press(&place, &id, "Enter");
+        until("it reads", || {
+            let shown = place.tmux(&["capture-pane", "-p", "-t", &format!("={id}:0.0")]);
+            String::from_utf8_lossy(&shown.stdout).starts_with("x\nx\n")
+        });
+        place.codex(&["stop", &id]);
+    }
+}
+
 #[test]
 fn keys_reach_the_agent_as_if_it_were_alone() {
     let place = Place::new();
