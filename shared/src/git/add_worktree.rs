@@ -300,9 +300,11 @@ impl Addition {
 
     /// Writes the files and runs the hook that `git worktree add` would have run.
     async fn populate(&self) -> Result<AddedWorktree, GitError> {
+        // Not `reset --hard`: that also writes the branch anew, and a git that is ended there can leave the
+        // branch's lock file behind, which nobody could tell from one that is in use.
         self.repository
-            .call_in(&self.path, "reset")
-            .args(["--quiet", "--hard"])
+            .call_in(&self.path, "read-tree")
+            .args(["--reset", "-u", "HEAD"])
             .writes()
             .time(LONG_TIME)
             .success()

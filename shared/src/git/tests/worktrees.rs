@@ -184,7 +184,7 @@ async fn a_failing_checkout_leaves_nothing() {
             matches!(
                 error,
                 GitError::Failed {
-                    operation: "reset",
+                    operation: "read-tree",
                     ..
                 }
             ),
@@ -241,6 +241,28 @@ async fn a_dropped_future_ends_git_and_leaves_nothing() {
     })
     .await;
     assert_eq!(repository.worktrees().await.unwrap().len(), 1);
+}
+
+/// A checkout may be ended at any moment, and a git that is ended while it writes a reference can leave a lock on it.
+#[tokio::test]
+async fn writing_the_files_locks_no_reference() {
+    let fixture = Fixture::with_commit();
+    let log = fixture.path("log");
+    let note = |what: &str| format!("echo {what} >> '{}'", log.display());
+    with_filter(&fixture, &format!("{}; cat", note("smudge")));
+    executable(
+        &fixture.root.join(".git/hooks/reference-transaction"),
+        &format!("#!/bin/sh\n{}\n", note("reference")),
+    );
+    let repository = fixture.repository().await;
+    repository
+        .add_worktree(&fixture.path("wt"), new_branch("topic"))
+        .await
+        .unwrap();
+    let log = std::fs::read_to_string(log).unwrap();
+    let (registering, writing) = log.split_once("smudge").unwrap();
+    assert!(registering.contains("reference"), "{log}");
+    assert!(!writing.contains("reference"), "{log}");
 }
 
 #[tokio::test]
