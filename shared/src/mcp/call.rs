@@ -81,7 +81,7 @@ pub(super) async fn run_tool(
         ));
     };
     let arguments = request.arguments.unwrap_or_default();
-    let cancel = kit.shutdown.child_token();
+    let cancel = kit.begin(context.id.clone());
     let steps = TaskTracker::new();
     let tell = progress(&context, steps.clone());
     let run = Arc::new(Run::with_progress(cancel.clone(), tell));
@@ -121,13 +121,10 @@ async fn run_to_end(
         }
     };
     joined.unwrap_or_else(|failure| {
-        tracing::error!(tool = %tool.description.name, %failure, "a tool panicked");
+        tracing::error!(tool = tool.name, %failure, "a tool panicked");
         Err(Error::new(
             Code::Internal,
-            format!(
-                "{} failed unexpectedly; the log has more",
-                tool.description.name
-            ),
+            format!("{} failed unexpectedly; the log has more", tool.name),
         ))
     })
 }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool as ToolDescription, ToolAnnotations};
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -72,10 +72,15 @@ impl Effects {
     }
 }
 
-/// One tool: its description for clients, and the function behind it.
+/// One tool: what clients are told about it, and the function behind it.
 #[derive(Clone)]
 pub struct Tool {
-    pub(super) description: ToolDescription,
+    pub(super) name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    effects: Effects,
+    /// Makes the schemas of request and reply, which take longer than all else that a server does at its start.
+    schemas: fn() -> (JsonObject, JsonObject),
     pub(super) data_as_text: bool,
     pub(super) handler: ToolHandler,
 }
@@ -84,7 +89,7 @@ impl fmt::Debug for Tool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Tool")
-            .field("description", &self.description)
+            .field("name", &self.name)
             .finish_non_exhaustive()
     }
 }
@@ -104,11 +109,6 @@ impl Tool {
         Function: Fn(Call, Request) -> Future + Send + Sync + 'static,
         Future: std::future::Future<Output = Result<Reply, Error>> + Send + 'static,
     {
-        let input = schema_for_input::<Request>().unwrap_or_default();
-        let description = ToolDescription::new(name, description, input)
-            .with_title(title)
-            .with_raw_output_schema(reply_or_error::<Reply>())
-            .with_annotations(effects.annotations(title));
         let function = Arc::new(function);
         let handler = move |call: Call, arguments: JsonObject| -> Answer {
             let function = Arc::clone(&function);
@@ -121,7 +121,11 @@ impl Tool {
             })
         };
         Self {
+            name,
+            title,
             description,
+            effects,
+            schemas: || (schema_of::<Request>(), reply_or_error::<Reply>()),
             data_as_text: false,
             handler: Arc::new(handler),
         }
@@ -134,18 +138,36 @@ impl Tool {
         self
     }
 
-    /// Returns the description as clients get it.
-    pub fn describe(&self) -> Value {
-        serde_json::to_value(&self.description).unwrap_or_default()
+    /// Returns what clients are told. They ask once: nothing is kept of it.
+    pub(super) fn describe(&self) -> ToolDescription {
+        let (input, output) = (self.schemas)();
+        ToolDescription::new(self.name, self.description, Arc::new(input))
+            .with_title(self.title)
+            .with_raw_output_schema(Arc::new(output))
+            .with_annotations(self.effects.annotations(self.title))
     }
+}
+
+/// Returns the schema of a type, without its own name and comment: the tool has a better one.
+///
+/// rmcp's functions for that keep three copies of each.
+fn schema_of<Type: JsonSchema>() -> JsonObject {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let schema = generator.into_root_schema_for::<Type>();
+    let Ok(Value::Object(mut schema)) = serde_json::to_value(schema) else {
+        return JsonObject::new();
+    };
+    schema.remove("title");
+    schema.remove("description");
+    schema
 }
 
 /// Returns the schema of what a tool answers: its reply, or an error.
 ///
 /// Clients check structured content against it also when the call failed, and would show the agent
 /// their own complaint instead of our error.
-fn reply_or_error<Reply: JsonSchema + 'static>() -> Arc<JsonObject> {
-    let mut schema = JsonObject::clone(&schema_for_output::<Reply>());
+fn reply_or_error<Reply: JsonSchema>() -> JsonObject {
+    let mut schema = schema_of::<Reply>();
     let reply = schema.remove("required").unwrap_or_else(|| json!([]));
     let error = json!({ "required": ["code", "message"] });
     schema.insert("anyOf".to_owned(), json!([{ "required": reply }, error]));
@@ -160,7 +182,7 @@ fn reply_or_error<Reply: JsonSchema + 'static>() -> Arc<JsonObject> {
             properties.entry(name).or_insert(property);
         }
     }
-    Arc::new(schema)
+    schema
 }
 
 fn refused(error: &serde_json::Error) -> Error {

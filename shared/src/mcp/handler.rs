@@ -1,17 +1,18 @@
 //! The MCP side: answering every request in both protocol eras.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, DiscoverResult,
-    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
-    ServerConfig,
+    ReadResourceResult, RequestId, Resource, ResourceContents, ResourceTemplate, Role,
+    ServerCapabilities, ServerConfig,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -36,14 +37,35 @@ pub(super) struct Kit {
     pub(super) shutdown: CancellationToken,
     /// The calls under way; the process waits for them before it ends.
     pub(super) tasks: TaskTracker,
+    /// The last calls, under way or answered, and how to cancel each.
+    pub(super) calls: Mutex<VecDeque<(RequestId, CancellationToken)>>,
 }
 
+/// A client that gives up on a call has made few others since.
+const MOST_CALLS: usize = 100;
+
 impl Kit {
+    /// Begins a call, which its client may cancel.
+    pub(super) fn begin(&self, id: RequestId) -> CancellationToken {
+        let cancel = self.shutdown.child_token();
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if calls.len() == MOST_CALLS {
+            calls.pop_front();
+        }
+        calls.push_back((id, cancel.clone()));
+        cancel
+    }
+
+    /// Cancels a call; of one that is answered this says that its answer was not taken.
+    fn cancelled(&self, wanted: &RequestId) {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, cancel)) = calls.iter().rfind(|(id, _)| id == wanted) {
+            cancel.cancel();
+        }
+    }
+
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.definition
-            .tools
-            .iter()
-            .find(|tool| tool.description.name == name)
+        self.definition.tools.iter().find(|tool| tool.name == name)
     }
 }
 
@@ -102,7 +124,7 @@ impl ServerHandler for Handler {
         self.heard();
         let tools = self.0.definition.tools.iter();
         Ok(ListToolsResult::with_all_items(
-            tools.map(|tool| tool.description.clone()).collect(),
+            tools.map(Tool::describe).collect(),
         ))
     }
 
@@ -229,6 +251,16 @@ impl ServerHandler for Handler {
         Ok(GetPromptResult::new(vec![message])
             .with_description(prompt.description)
             .into())
+    }
+
+    async fn on_cancelled(
+        &self,
+        notification: CancelledNotificationParam,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        if let Some(id) = &notification.request_id {
+            self.0.cancelled(id);
+        }
     }
 
     async fn on_custom_request(

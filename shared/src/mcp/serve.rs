@@ -2,7 +2,7 @@
 
 use std::io;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::service::{QuitReason, ServerInitializeError};
@@ -53,6 +53,7 @@ async fn run(definition: Definition, environment: Environment) -> io::Result<()>
     let tasks = TaskTracker::new();
     let shutdown = CancellationToken::new();
     let kit = Arc::new(Kit {
+        calls: Mutex::default(),
         identity: Identity::new(
             definition.kind,
             environment,
