@@ -84,6 +84,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | C::BranchProtected
         | C::Cancelled
         | C::ControlTaken
+        | C::ForgeNotConfigured
         | C::IllegalState
         | C::InstanceLimitReached
         | C::IssueLimitReached

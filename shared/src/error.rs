@@ -54,6 +54,7 @@ closed_enum!(
         Cancelled = "CANCELLED",
         ForgeForbidden = "FORGE_FORBIDDEN",
         ForgeInvalid = "FORGE_INVALID",
+        ForgeNotConfigured = "FORGE_NOT_CONFIGURED",
         ForgeNotFound = "FORGE_NOT_FOUND",
         ForgeRateLimited = "FORGE_RATE_LIMITED",
         ForgeUnauthorized = "FORGE_UNAUTHORIZED",

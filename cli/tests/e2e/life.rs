@@ -211,7 +211,7 @@ fn what_is_already_there_refuses_a_launch_and_stays() {
             &["code", "x", "--base", "nowhere", "--json"],
             "BRANCH_NOT_FOUND",
         ),
-        (&["code", "--issue", "42", "--json"], "FORGE_UNAVAILABLE"),
+        (&["code", "--issue", "42", "--json"], "FORGE_NOT_CONFIGURED"),
         (
             &["code", "--task", "task-00000000", "--json"],
             "TASK_NOT_FOUND",

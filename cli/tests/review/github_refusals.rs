@@ -185,10 +185,10 @@ fn a_host_that_the_repository_chooses_gets_no_token() {
         let (address, hear) = recorder(name);
         let url = format!("http://{address}/octo/hello.git");
         place.git(&["remote", "set-url", "origin", &url]);
-        refused(&place, &coder, "FORGE_UNAVAILABLE");
+        refused(&place, &coder, "FORGE_NOT_CONFIGURED");
         assert_eq!(
             place.refused(&["code", "--issue", "1"]),
-            "FORGE_UNAVAILABLE"
+            "FORGE_NOT_CONFIGURED"
         );
         place.codex(&["sync"]);
         place.codex(&["doctor"]);

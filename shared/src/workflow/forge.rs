@@ -50,7 +50,7 @@ pub async fn forge(
     let wanted = settings.kind == ForgeKind::Github;
     let local = |why: String, lacks_token: bool| {
         if wanted {
-            Err(Error::new(Code::ForgeUnavailable, format!("forge.kind is github, but {why}"))
+            Err(Error::new(Code::ForgeNotConfigured, format!("forge.kind is github, but {why}"))
                 .hint("Set forge.remote to a GitHub remote and GITHUB_TOKEN to a token (for GitHub Enterprise also GITHUB_API_URL, such as https://HOST/api/v3), or forge.kind to local."))
         } else {
             Ok(Forge::Local { why, lacks_token })
@@ -116,7 +116,7 @@ pub async fn read_issue(context: &Context, number: u64) -> Result<Issue, Error> 
             })
         }
         Forge::Local { why, .. } => Err(Error::new(
-            Code::ForgeUnavailable,
+            Code::ForgeNotConfigured,
             format!("issue {number} can't be read: the forge is local ({why})"),
         )
         .hint("Say what is to be done: `claude-codex code --issue N \"…\"`.")),

@@ -52,7 +52,7 @@ pub async fn sync(context: &Context, run: &Run) -> Result<Vec<Synced>, Error> {
             match &forge {
                 Pulls::Github(github) => github.get(context, number).await,
                 Pulls::Local => Err(Error::new(
-                    Code::ForgeUnavailable,
+                    Code::ForgeNotConfigured,
                     format!("{url} can't be asked about: the forge is local now"),
                 )
                 .hint("`claude-codex doctor` says why; GITHUB_TOKEN may be missing.")),

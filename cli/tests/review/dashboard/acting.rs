@@ -108,7 +108,7 @@ fn the_form_is_refused_as_the_command_line_refuses() {
             json!({ "kind": "plan", "branch": "b" }),
             "INVALID_ARGUMENTS",
         ),
-        (json!({ "issue": 7 }), "FORGE_UNAVAILABLE"),
+        (json!({ "issue": 7 }), "FORGE_NOT_CONFIGURED"),
     ] {
         let answer = dashboard.post("/api/instances", &form);
         assert_eq!(answer.code(), code, "{form}: {answer:?}");
