@@ -2,9 +2,27 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use shared::error::{Code, Error};
+
+/// Returns the path of a file in a repository, unless a link on the way leads out: a clone would choose what is written.
+pub(crate) fn inside(root: &Path, name: &str) -> Result<PathBuf, Error> {
+    let path = root.join(name);
+    let there = path.ancestors().find_map(|part| part.canonicalize().ok());
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    if there.is_some_and(|there| there.starts_with(root)) {
+        return Ok(path);
+    }
+    Err(Error::new(
+        Code::ConfigInvalid,
+        format!(
+            "{} leads out of the repository and was left as it is",
+            path.display()
+        ),
+    )
+    .hint("Take the link away, or write into what it leads to by hand."))
+}
 
 /// Replaces a file's text in one step, keeping its mode and, if it is a link, the link.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
@@ -62,6 +80,23 @@ mod tests {
         assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o640);
         write_whole(&folder.path().join("a/b/c"), "deep").unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn a_link_out_of_the_repository_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("repository");
+        std::fs::create_dir_all(root.join("folder")).unwrap();
+        std::fs::write(folder.path().join("outside"), "").unwrap();
+        for (link, target) in [("in", "folder"), ("out", ".."), ("file", "../outside")] {
+            symlink(target, root.join(link)).unwrap();
+        }
+        for name in ["file", "out/outside", "out/new/deep"] {
+            assert!(inside(&root, name).is_err(), "{name}");
+        }
+        for name in ["new", "folder/new", "in/new", "new/deep"] {
+            assert_eq!(inside(&root, name).unwrap(), root.join(name));
+        }
     }
 
     #[test]

@@ -92,7 +92,7 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Config(_) => commands::config::config(output).await,
         Command::Dashboard(args) => commands::dashboard::dashboard(args, output).await,
         Command::Demo(args) => demo::demo(&args, output).await,
-        Command::Doctor(_) => commands::doctor::doctor(output).await,
+        Command::Doctor(arguments) => commands::doctor::doctor(&arguments, output).await,
         Command::Events(args) => commands::events::events(args, output).await,
         Command::ExecAgent(args) => commands::exec_agent::exec_agent(&args).await,
         Command::FinishInstance(args) => commands::finish_instance::finish_instance(&args).await,

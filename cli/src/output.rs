@@ -10,7 +10,7 @@ use serde::Serialize;
 use shared::error::{Code, Error};
 
 use crate::failure::Failure;
-use crate::text::{harmless, harmless_block};
+use crate::text::{cut, harmless, harmless_block, harmless_json};
 
 pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -22,6 +22,9 @@ pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 
 /// Width of lines when nobody says how wide the terminal is.
 const DEFAULT_WIDTH: usize = 100;
+
+/// No line that is worth reading is longer; a broken file may be one line as a whole.
+const LONGEST_LINE: usize = 1_000;
 
 /// How the user wants to read.
 #[derive(Debug, Clone, Copy)]
@@ -52,13 +55,13 @@ impl Output {
         Self::write_json(serde_json::to_string(value))
     }
 
-    /// Writes to standard output as it is: JSON holds no styles that would have to be taken out.
+    /// JSON holds no styles that would have to be taken out, but may be read in a terminal all the same.
     fn write_json(text: serde_json::Result<String>) -> Result<(), Failure> {
         let text = text.map_err(|error| {
             Error::new(Code::Internal, format!("cannot be shown as JSON: {error}"))
         })?;
         let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
+        stdout.write_all(harmless_json(&text).as_bytes())?;
         stdout.write_all(b"\n")?;
         stdout.flush()?;
         Ok(())
@@ -106,7 +109,7 @@ impl Output {
         if self.json {
             // An error consists of texts; it always becomes JSON.
             if let Ok(text) = serde_json::to_string(error) {
-                let _ = writeln!(io::stderr().lock(), "{text}");
+                let _ = writeln!(io::stderr().lock(), "{}", harmless_json(&text));
             }
             return;
         }
@@ -117,13 +120,20 @@ impl Output {
     }
 }
 
-/// Prints a labelled line to standard error; one that nobody reads is no reason to fail.
+/// Prints a labelled text to standard error; one that nobody reads is no reason to fail.
 fn say(label: &str, style: Style, text: &str) {
     let _ = writeln!(
         anstream::stderr().lock(),
         "{style}{label}:{style:#} {}",
-        harmless_block(text)
+        beside_label(text)
     );
+}
+
+/// Sets further lines in: a file's name or git's answer could have one that begins like a hint of ours.
+fn beside_label(text: &str) -> String {
+    let lines = harmless_block(text);
+    let lines: Vec<String> = lines.lines().map(|line| cut(line, LONGEST_LINE)).collect();
+    lines.join("\n  ")
 }
 
 /// Prints what clap has to say: help to standard output, wrong usage to standard error.

@@ -1,6 +1,6 @@
 //! Text from agents, repositories and files, made harmless for a terminal.
 
-use shared::model::hidden::{reveal, reveal_in_line};
+use shared::model::hidden::{Piece, pieces, reveal, reveal_in_line};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Makes one line of any text: line breaks and tabs become spaces, hidden characters show as `<U+202E>`.
@@ -11,6 +11,22 @@ pub(crate) fn harmless(text: &str) -> String {
 /// The same for a text of several lines, which it keeps.
 pub(crate) fn harmless_block(text: &str) -> String {
     reveal(text).replace('\t', " ")
+}
+
+/// The same for a JSON document: what is hidden stands there by its number, which means the same to whoever parses it.
+pub(crate) fn harmless_json(document: &str) -> String {
+    let mut shown = String::with_capacity(document.len());
+    for piece in pieces(document) {
+        match piece {
+            Piece::Visible(part) => shown.push_str(part),
+            // Outside strings JSON has nothing hidden.
+            Piece::Hidden(character) => {
+                let units = character.encode_utf16(&mut [0; 2]).to_vec();
+                shown.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+        }
+    }
+    shown
 }
 
 /// Returns the first line that says something, on one line.
@@ -60,6 +76,19 @@ mod tests {
         assert_eq!(harmless("evil\u{202e}txt"), "evil<U+202E>txt");
         assert_eq!(harmless("a\u{e0041}\u{200b}b"), "a<U+E0041><U+200B>b");
         assert_eq!(harmless_block("a\r\nb\rc"), "a\nb<U+000D>c");
+    }
+
+    #[test]
+    fn a_json_document_means_the_same() {
+        let value = serde_json::json!({ "a": "\u{9b}2J\u{202e}\u{e0041}é日\n", "b": ["\u{7f}"] });
+        let shown = harmless_json(&serde_json::to_string_pretty(&value).unwrap());
+        assert_eq!(first_hidden(&shown), None, "{shown}");
+        assert!(
+            shown.contains("\\u009b2J\\u202e\\udb40\\udc41é日\\n"),
+            "{shown}"
+        );
+        let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(read, value);
     }
 
     #[test]

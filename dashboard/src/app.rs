@@ -14,7 +14,7 @@ use crate::changes::Changes;
 use crate::guard::Keys;
 use crate::metrics::Totals;
 use crate::terminal::Terminals;
-use crate::view::Counts;
+use crate::view::{Counts, IgnoredSettings};
 
 /// How the dashboard is to be served.
 #[derive(Debug, Clone)]
@@ -98,6 +98,15 @@ impl App {
     pub(crate) fn own_repository(&self) -> Option<String> {
         let repository = self.context.repository().ok()?;
         Some(Context::repository_key(repository.root()))
+    }
+
+    /// Says what of a repository's own settings and prompts is ignored, if any is.
+    pub(crate) fn ignored_in(&self, repository: &str) -> Option<IgnoredSettings> {
+        let notice = self.context.ignored_in(Path::new(repository))?;
+        Some(IgnoredSettings {
+            repository: repository.to_owned(),
+            notice,
+        })
     }
 
     /// Returns the one that was asked for if it is known, else our own, else any.

@@ -80,6 +80,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | C::AgentEnded
         | C::AnotherSession
         | C::BranchExists
+        | C::BranchInUse
         | C::BranchMerged
         | C::BranchProtected
         | C::Cancelled

@@ -32,6 +32,7 @@ closed_enum!(
         AnotherSession = "ANOTHER_SESSION",
         AnalysisNotFound = "ANALYSIS_NOT_FOUND",
         BranchExists = "BRANCH_EXISTS",
+        BranchInUse = "BRANCH_IN_USE",
         BranchMerged = "BRANCH_MERGED",
         BranchNotFound = "BRANCH_NOT_FOUND",
         ClaudeMissing = "CLAUDE_MISSING",
@@ -210,6 +211,8 @@ impl From<StoreError> for Error {
                     })
                     .details(json!({ "state": state }))
             }
+            StoreError::PullRequestMerging { .. } => Self::new(Code::PullRequestNotOpen, message)
+                .hint("Call again in a moment: what is new then becomes a pull request of its own."),
             StoreError::PullRequestOpen { .. } => Self::new(Code::PullRequestExists, message)
                 .hint("Close that one first; a branch has one open pull request."),
         }

@@ -7,7 +7,7 @@
 //!                 │
 //!     store  git  tmux  agent  forge  profile      primitives: one thing each, never each other
 //!                 │
-//!     model  config  error  process                vocabulary
+//!     model  config  error  process  fault  file   vocabulary
 //! ```
 //!
 //! Nothing here prints, and only [`config`] reads the environment.
@@ -15,6 +15,8 @@
 pub mod agent;
 pub mod config;
 pub mod error;
+pub mod fault;
+pub mod file;
 pub mod forge;
 pub mod git;
 pub mod mcp;

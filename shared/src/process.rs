@@ -17,11 +17,16 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
+use crate::fault;
+
 pub use family::{Family, Grace, adopt_orphans};
 pub use lines::{Source, follow};
-pub use mark::{ask_to_end, boot_time, is_alive, mark, nobody, this_process};
+pub use mark::{
+    ask_to_end, boot_time, is_alive, is_out_of_sight, is_running, is_seen, mark, nobody,
+    this_process,
+};
 pub use terminal::{ControllingTerminal, controlling_terminal};
-pub use tree::{Ancestor, ancestors, descendants, variable_of};
+pub use tree::{Ancestor, ancestors, descendants, started_with, variable_of, was_started_by};
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -96,6 +101,11 @@ pub async fn run(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
+    let step = fault_step(command);
+    fault::before(&step).map_err(|source| ProcessError::Spawn {
+        program: program.clone(),
+        source,
+    })?;
     let child = command.spawn().map_err(|source| {
         if source.kind() == std::io::ErrorKind::NotFound && !cwd_is_missing(command) {
             ProcessError::NotFound {
@@ -111,7 +121,10 @@ pub async fn run(
     let mut group = Group { child };
     let outcome = tokio::time::timeout(limits.time, group.collect(input, limits.output)).await;
     match outcome {
-        Ok(Ok(Some(finished))) => Ok(finished),
+        Ok(Ok(Some(finished))) => {
+            fault::after(&step);
+            Ok(finished)
+        }
         Ok(Ok(None)) => {
             group.end().await;
             Err(ProcessError::TooMuchOutput {
@@ -131,6 +144,14 @@ pub async fn run(
             })
         }
     }
+}
+
+/// Names a child for fault injection: the program and its first words.
+fn fault_step(command: &Command) -> String {
+    let command = command.as_std();
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    words.join(" ").chars().take(200).collect()
 }
 
 /// A missing working directory also gives `NotFound`; that is not a missing program.

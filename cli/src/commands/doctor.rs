@@ -1,6 +1,7 @@
 //! `claude-codex doctor`
 
 mod checks;
+mod deep;
 mod private;
 
 use clap::Args;
@@ -16,13 +17,21 @@ const EXAMPLES: &str = "\
 Examples:
   claude-codex doctor
   claude-codex doctor --json | jq '.[] | select(.status != \"ok\")'
+  claude-codex doctor --deep
+
+--deep compares every row with processes, sessions, transcripts, worktrees, branches and files. It reads whole
+transcripts, so it may take a while; it expects that no agent is being launched or ended at the same moment.
 
 The exit code is 1 if anything is an error; warnings only tell.";
 
 /// Check that everything agents need is there, and say how to repair what is not
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct DoctorArgs {}
+pub(crate) struct DoctorArgs {
+    /// Also check that nothing was lost, doubled or left behind
+    #[arg(long)]
+    deep: bool,
+}
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -72,8 +81,12 @@ impl Check {
     }
 }
 
-pub(crate) async fn doctor(output: Output) -> Result<(), Failure> {
-    let checks = checks::all(&Environment::of_process()).await;
+pub(crate) async fn doctor(arguments: &DoctorArgs, output: Output) -> Result<(), Failure> {
+    let environment = Environment::of_process();
+    let mut checks = checks::all(&environment).await;
+    if arguments.deep {
+        checks.extend(deep::all(&environment).await);
+    }
     if output.is_json() {
         output.document(&checks)?;
     } else {

@@ -13,7 +13,7 @@ use shared::model::InstanceKind;
 use super::init_tdd::init_tdd;
 use super::mcp_json::{self, Entry};
 use crate::failure::Failure;
-use crate::file::write_whole;
+use crate::file::{inside, write_whole};
 use crate::output::{DIM, GOOD, Output};
 use crate::servers;
 use crate::text::harmless;
@@ -81,9 +81,11 @@ pub(crate) async fn init(args: &InitArgs, output: Output) -> Result<(), Failure>
         init_tdd(&environment, &repository, args.remove, args.dry_run)?
     } else {
         let entries = entries(&environment)?;
+        // Before anything is written: both or neither.
+        let (servers, settings) = (inside(root, ".mcp.json")?, inside(root, REPOSITORY_FILE)?);
         [
-            register(&root.join(".mcp.json"), &entries, args.dry_run)?,
-            add_config(&root.join(REPOSITORY_FILE), args.dry_run)?,
+            register(&servers, &entries, args.dry_run)?,
+            add_config(&settings, args.dry_run)?,
         ]
     };
     if output.is_json() {

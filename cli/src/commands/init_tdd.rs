@@ -8,7 +8,7 @@ use shared::git::Repository;
 
 use super::init::{Action, Outcome, read};
 use super::tdd_settings::{Left, with_hooks, without_hooks};
-use crate::file::write_whole;
+use crate::file::{inside, write_whole};
 
 /// What `/tdd` means in Claude Code.
 const COMMAND: &str = include_str!("tdd_command.md");
@@ -23,7 +23,7 @@ pub(super) fn init_tdd(
     dry_run: bool,
 ) -> Result<[Outcome; 2], Error> {
     let root = repository.worktree().unwrap_or_else(|| repository.root());
-    let (settings, command) = (root.join(SETTINGS_FILE), root.join(COMMAND_FILE));
+    let (settings, command) = (inside(root, SETTINGS_FILE)?, inside(root, COMMAND_FILE)?);
     if remove {
         Ok([
             remove_hooks(&settings, dry_run)?,

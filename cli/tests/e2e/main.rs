@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]
+mod hostile_clone;
+#[cfg(test)]
 mod life;
 #[cfg(test)]
 mod retention;

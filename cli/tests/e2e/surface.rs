@@ -118,6 +118,29 @@ fn init_leaves_a_broken_file_alone() {
     assert!(!place.repository().join(".claude-codex").exists());
 }
 
+/// A clone that has links must not choose which of the person's files gets servers and hooks.
+#[test]
+fn init_writes_through_no_link_out_of_the_repository() {
+    for (link, target, words) in [
+        (".mcp.json", "home/settings.json", &["init", "--json"][..]),
+        (".claude-codex", "home", &["init", "--json"]),
+        (".claude", "home", &["init", "--tdd", "--json"]),
+        (".claude", "home", &["init", "--tdd", "--remove", "--json"]),
+    ] {
+        let place = Place::new();
+        let home = place.path().join("home");
+        std::fs::write(home.join("settings.json"), "{\"mine\":1}").unwrap();
+        let link = place.repository().join(link);
+        std::os::unix::fs::symlink(place.path().join(target), link).unwrap();
+        let output = place.codex(words);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {output:?}");
+        assert_eq!(error(&output)["code"], "CONFIG_INVALID");
+        let kept = std::fs::read_to_string(home.join("settings.json")).unwrap();
+        assert_eq!(kept, "{\"mine\":1}");
+        assert_eq!(std::fs::read_dir(&home).unwrap().count(), 1, "{words:?}");
+    }
+}
+
 fn status<'a>(checks: &'a Value, name: &str) -> &'a str {
     let mut checks = checks.as_array().unwrap().iter();
     let check = checks.find(|check| check["name"] == name);

@@ -311,3 +311,26 @@ fn five_another_worktree_a_link_or_a_new_start_dont_help() {
     );
     assert_eq!(place.bash("true"), None);
 }
+
+/// A clone can have a link in place of the profile; to read a pipe waits for ever, and a device has no end.
+#[test]
+fn a_profile_that_is_no_file_holds_nobody_up() {
+    let place = Place::with(&[("Cargo.toml", "[package]\nname = \"sample\"\n")]);
+    let pipe = place.path("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+    std::fs::create_dir(place.repo().join(".claude-codex")).unwrap();
+    let profile = place.repo().join(".claude-codex/tdd.json");
+    for target in [pipe.as_path(), std::path::Path::new("/dev/zero")] {
+        let _ = std::fs::remove_file(&profile);
+        std::os::unix::fs::symlink(target, &profile).unwrap();
+        let told = place.prompt("/tdd start tests").to_string();
+        assert!(told.contains("leads out of the repository"), "{told}");
+        assert!(place.row().is_none());
+    }
+    // The same when it comes after the beginning.
+    std::fs::remove_file(&profile).unwrap();
+    place.begin(Phase::Tests);
+    std::os::unix::fs::symlink(&pipe, &profile).unwrap();
+    assert!(place.codex(&["phase", "status"]).status.code().is_some());
+    place.stop(false);
+}

@@ -3,7 +3,8 @@
 It takes bracketed pastes and Enter as Claude Code does, shows what was submitted, and writes down all
 that happens, one JSON object a line, to $SCRIPT_DIR/<instance>.log. Tests command it by lines appended to
 $SCRIPT_DIR/<instance>.in. $SCRIPT_CODER and $SCRIPT_REVIEWER say what it does by itself. $SCRIPT_SHOW says what its
-terminal shows: nothing of a draft (the default), the `draft` as well, or all of it only `folded`; $SCRIPT_DEAF makes it ignore Enter.
+terminal shows: nothing of a draft (the default), the `draft` as well, or all of it only `folded`; $SCRIPT_DEAF makes it ignore Enter,
+$SCRIPT_NO_CURSOR hide its cursor.
 """
 import json, os, select, subprocess, sys, termios, threading, time, tty
 
@@ -112,7 +113,7 @@ def submitted(server, text):
 def main():
     if sys.stdin.isatty():
         tty.setraw(0, termios.TCSANOW)
-        sys.stdout.write("\x1b[?2004h")
+        sys.stdout.write("\x1b[?2004h" + ("\x1b[?25l" if os.environ.get("SCRIPT_NO_CURSOR") else ""))
         sys.stdout.flush()
     server = Server()
     record("ready", server=server.child.pid)

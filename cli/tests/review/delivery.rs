@@ -9,7 +9,7 @@ use shared::model::{InstanceId, MessageKind, MessageState, Status, WaitReason};
 use crate::support::{Place, kill, text};
 
 /// A user whose agents are a Claude Code that does what it is told.
-fn claude() -> (Place, InstanceId) {
+pub(crate) fn claude() -> (Place, InstanceId) {
     let mut place = Place::new("idle", "idle");
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/review/fake_claude.py");
     place.set("CODEX_AGENT_COMMAND", "");
@@ -20,13 +20,13 @@ fn claude() -> (Place, InstanceId) {
     (place, coder)
 }
 
-fn command(place: &Place, id: &InstanceId, command: &Value) {
+pub(crate) fn command(place: &Place, id: &InstanceId, command: &Value) {
     let before = place.log(id, "obeyed").len();
     place.tell(id, command);
     place.until("it obeys", || place.log(id, "obeyed").len() > before);
 }
 
-fn sent(place: &Place, id: &InstanceId, message: &str) -> Value {
+pub(crate) fn sent(place: &Place, id: &InstanceId, message: &str) -> Value {
     serde_json::from_str(&text(&place.send(id, message))).unwrap()
 }
 
@@ -42,7 +42,7 @@ fn arrivals(place: &Place, id: &InstanceId) -> HashMap<String, usize> {
     arrivals
 }
 
-fn kill_server(place: &Place, id: &InstanceId) {
+pub(crate) fn kill_server(place: &Place, id: &InstanceId) {
     kill(u64::from(place.instance(id).server.unwrap().pid));
 }
 
@@ -216,6 +216,29 @@ fn whoever_looks_delivers_in_place_of_a_dead_server() {
         place.messages(&coder)[0].state == MessageState::Taken
     });
     assert_eq!(place.received(&coder).len(), 1);
+}
+
+#[test]
+fn whoever_looks_delivers_in_place_of_a_server_that_was_stopped() {
+    let place = Place::new("idle", "idle");
+    let coder = place.coder(&[]);
+    let server = place.instance(&coder).server.unwrap();
+    let server = rustix::process::Pid::from_raw(i32::try_from(server.pid).unwrap()).unwrap();
+    rustix::process::kill_process(server, rustix::process::Signal::STOP).unwrap();
+    owe(&place, &coder, "m-00000001");
+    place.until("a look hands it over", || {
+        text(&place.codex(&["list"]));
+        place.messages(&coder)[0].state == MessageState::Taken
+    });
+    rustix::process::kill_process(server, rustix::process::Signal::CONT).unwrap();
+    owe(&place, &coder, "m-00000002");
+    place.until("the next one too", || {
+        place
+            .messages(&coder)
+            .iter()
+            .all(|message| message.state == MessageState::Taken)
+    });
+    assert_eq!(place.received(&coder).len(), 2);
 }
 
 #[test]

@@ -6,6 +6,7 @@ It writes down what happens like agent.py, and takes commands from $SCRIPT_DIR/<
 {"onPaste": "eaten"}    a dialog opens and eats the next paste
 {"onPaste": "replaced", "draft": TEXT}   the next paste is lost, and a person's draft stands in the box
 {"close": true}         the dialog is closed, {"draft": TEXT}: the box holds this, {"swallow": N}: the next Enters do nothing
+{"session": UUID}       it goes on under another session id, as after /clear
 """
 import json, os, select, sys, termios, tty
 
@@ -83,7 +84,11 @@ def enter():
 
 
 def obey(command):
+    global SESSION
     plan.update(command)
+    if "session" in command:
+        SESSION = command["session"]
+        status("idle")
     if "close" in command:
         set_dialog(False)
     if "draft" in command and "onPaste" not in command:

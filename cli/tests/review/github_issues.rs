@@ -128,6 +128,15 @@ impl Working {
         let late = Trouble::Delay(Duration::from_mins(1));
         hub.server
             .fail(Fault::once(late).method("POST").path("/issues"));
+        let mut working = Self::start(place);
+        working.call(2, task);
+        place.until("GitHub has made the issue", || {
+            hub.server.state().issues.len() == 1
+        });
+        working
+    }
+
+    fn start(place: &Place) -> Self {
         let mut child = place
             .command(&program().with_file_name("mcp-planning"))
             .stdin(Stdio::piped())
@@ -143,10 +152,6 @@ impl Working {
         working
             .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }));
         working.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        working.call(2, task);
-        place.until("GitHub has made the issue", || {
-            hub.server.state().issues.len() == 1
-        });
         working
     }
 
@@ -212,4 +217,53 @@ fn an_answer_that_was_given_is_not_given_for_another_call() {
     let first = create(&place, &task);
     // Heard by its planner, who wants another of the same.
     assert_ne!(create(&place, &task)["taskId"], first["taskId"]);
+}
+
+#[test]
+fn an_issue_that_quotes_ours_is_not_ours() {
+    let mut place = Place::new("idle", "idle");
+    let hub = Hub::new(&mut place);
+    let task = task("One");
+    let mut server = Working::begin(&place, &hub, &task);
+    server.child.kill().unwrap();
+    server.end();
+    {
+        let mut state = hub.server.state();
+        let said = state.issues[&1].body.clone();
+        let quoted = format!("> {}\n\nI disagree.", said.replace('\n', "\n> "));
+        state.add_issue("Re: One", &quoted, &[]);
+        state.add_issue("Copy of One", &said, &[]);
+    }
+    assert_eq!(create(&place, &task)["issueNumber"], 1);
+    assert_eq!(hub.server.state().issues.len(), 3);
+}
+
+#[test]
+fn a_task_whose_answer_nobody_took_is_not_made_again() {
+    let place = Place::new("idle", "idle");
+    let mut server = Working::start(&place);
+    for round in 0..20 {
+        let id = 10 + 2 * round;
+        let mut task = task(&format!("Task {round}"));
+        task["createIssue"] = json!(false);
+        server.call(id, &task);
+        // In half of the rounds the answer is there before the client gives up on it.
+        let first = (round % 2 == 0).then(|| server.answer(id));
+        let cancelled = json!({ "requestId": id });
+        server.send(
+            &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }),
+        );
+        server.call(id + 1, &task);
+        let again = server.answer(id + 1);
+        assert!(again["taskId"].is_string(), "{again}");
+        if let Some(first) = first {
+            assert_eq!(again["taskId"], first["taskId"], "{round}");
+        }
+        // This answer was taken: the same words are another wish.
+        server.call(id + 100, &task);
+        assert_ne!(server.answer(id + 100)["taskId"], again["taskId"]);
+    }
+    server.end();
+    let tasks = place.json(&["tasks"]);
+    assert_eq!(tasks.as_array().unwrap().len(), 40, "{tasks}");
 }

@@ -11,6 +11,8 @@ mod examples;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod github;
 #[cfg(test)]
 mod github_issues;
@@ -27,6 +29,12 @@ mod merging;
 #[cfg(test)]
 mod merging_at_once;
 #[cfg(test)]
+mod merging_into_checkouts;
+#[cfg(test)]
+mod proof;
+#[cfg(test)]
+mod published_once;
+#[cfg(test)]
 mod publishing;
 #[cfg(test)]
 mod publishing_refused;
@@ -42,3 +50,5 @@ mod rounds;
 mod secrets;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod terminals;

@@ -34,7 +34,7 @@ fn with_pulls(count: usize, files: usize) -> Place {
         let key = key.to_str().unwrap();
         let opened = place
             .store()
-            .write_now(|w| w.insert_pull_request(key, &new, commit.trim(), &coder));
+            .write_now(|w| w.insert_pull_request(key, &new, commit.trim(), &coder, 0));
         assert_eq!(opened.unwrap().number, number as u64);
     }
     place.git(&["switch", "-q", "main"]);

@@ -282,6 +282,30 @@ impl Place {
         std::fs::remove_file(self.path("repo/.git/hooks/reference-transaction")).unwrap();
     }
 
+    /// Publishes files on a branch of their own, from a person's session in a worktree beside the repository.
+    pub(crate) fn publish(&self, branch: &str, files: &[(&str, &str)]) -> Value {
+        let folder = self.path(branch);
+        let place = folder.to_str().unwrap();
+        if !folder.exists() {
+            self.git(&["worktree", "add", "-q", "-b", branch, place, "main"]);
+        }
+        for (file, text) in files {
+            let file = folder.join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+        self.git(&["-C", place, "add", "--all", "--force"]);
+        self.git(&["-C", place, "commit", "-q", "-m", branch]);
+        self.publish_again(branch)
+    }
+
+    /// Publishes what is committed on a branch; returns the result of the call.
+    pub(crate) fn publish_again(&self, branch: &str) -> Value {
+        let arguments = json!({ "title": branch, "description": "What and why." });
+        let answer = self.stranger_in(&self.path(branch), "mcp-coding", "create_pr", &arguments);
+        answer["result"].clone()
+    }
+
     /// Makes an agent commit something.
     pub(crate) fn commit(&self, id: &InstanceId, what: &str) {
         let before = self.log(id, "run").len();
@@ -295,9 +319,21 @@ impl Place {
 
     /// Calls a tool of a server that nobody launched, from the repository, and returns the answer.
     pub(crate) fn stranger(&self, server: &str, tool: &str, arguments: &Value) -> Value {
+        self.stranger_in(&self.path("repo"), server, tool, arguments)
+    }
+
+    /// Does the same from another folder.
+    pub(crate) fn stranger_in(
+        &self,
+        folder: &Path,
+        server: &str,
+        tool: &str,
+        arguments: &Value,
+    ) -> Value {
         let path = program().with_file_name(server);
         let mut command = self.command(&path);
         let mut child = command
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

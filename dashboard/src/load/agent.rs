@@ -52,6 +52,7 @@ pub(crate) async fn agent(app: &Shared, id: &InstanceId) -> Result<AgentView, Er
     let attach = workflow::attach_argv(&app.context, &instance).is_ok();
     let control = control(app, &instance, &row.activity).await?;
     let has_worktree = instance.worktree_path.is_dir();
+    let ignored = app.ignored_in(&card.repository);
     Ok(AgentView {
         actions: actions(app, &instance, &rounds, &control),
         card,
@@ -60,6 +61,7 @@ pub(crate) async fn agent(app: &Shared, id: &InstanceId) -> Result<AgentView, Er
         base_branch: instance.base_branch,
         prompt: instance.prompt,
         note: instance.note,
+        ignored,
         timeline: events.into_iter().map(entry).collect(),
         messages: messages
             .iter()

@@ -31,6 +31,18 @@ pub(crate) async fn board(app: &App, filter: BoardFilter) -> Result<BoardView, E
         .collect();
     repositories.sort();
     repositories.dedup();
+    let ignored = app
+        .repositories()
+        .await?
+        .iter()
+        .filter(|path| {
+            filter
+                .repository
+                .as_ref()
+                .is_none_or(|wanted| wanted == *path)
+        })
+        .filter_map(|path| app.ignored_in(path))
+        .collect();
     let cards: Vec<Card> = rows.iter().map(|row| card(row, &overview)).collect();
 
     let mut counts = Counts::default();
@@ -70,6 +82,7 @@ pub(crate) async fn board(app: &App, filter: BoardFilter) -> Result<BoardView, E
         columns: columns.into(),
         counts,
         repositories,
+        ignored,
         filter,
         version,
         read_only: app.options.read_only,

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::agent_record::{messages, review_rounds, timeline};
-use super::board::{pull_address, rounds};
+use super::board::{ignored_settings, pull_address, rounds};
 use super::diff::shown_diff;
 use super::forms::{Button, csrf};
 use super::icons::icon;
@@ -24,6 +24,7 @@ pub fn agent(view: &AgentView, frame: &Frame) -> Markup {
     let content = html! {
         (heading(&view.card, Tab::Overview))
         (need(&view.card))
+        @if let Some(ignored) = &view.ignored { (ignored_settings(ignored)) }
         (actions(view, frame))
         div #agent .agent {
             (terminal_box(view.card.id.as_str(), &view.control, frame))

@@ -8,7 +8,7 @@ use super::icons::icon;
 use super::layout::Page;
 use super::time::ago;
 use super::words::{activity, counted, kind, kind_word, status};
-use crate::view::{BoardView, Card, Column, ColumnKey, Frame, repository_name};
+use crate::view::{BoardView, Card, Column, ColumnKey, Frame, IgnoredSettings, repository_name};
 
 pub fn board(view: &BoardView, frame: &Frame) -> Markup {
     let content = html! {
@@ -19,6 +19,7 @@ pub fn board(view: &BoardView, frame: &Frame) -> Markup {
             }
             (filters(view))
         }
+        @for ignored in &view.ignored { (ignored_settings(ignored)) }
         div.board {
             @for column in &view.columns {
                 (shown_column(column, view))
@@ -28,6 +29,16 @@ pub fn board(view: &BoardView, frame: &Frame) -> Markup {
     let mut page = Page::new("Board", content);
     page.class = "wide";
     page.render(frame)
+}
+
+/// Says what of a repository's own settings is ignored, in the words of the command line.
+pub(super) fn ignored_settings(ignored: &IgnoredSettings) -> Markup {
+    html! {
+        p.ignored role="note" {
+            (icon("hand"))
+            span { strong title=(ignored.repository) { (repository_name(&ignored.repository)) } ": " (ignored.notice) }
+        }
+    }
 }
 
 fn summary(view: &BoardView) -> String {

@@ -8,7 +8,7 @@ use shared::model::{
     Verdict, WaitReason,
 };
 
-use super::{Card, ControlView, DiffView};
+use super::{Card, ControlView, DiffView, IgnoredSettings};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -23,6 +23,9 @@ pub struct AgentView {
     /// Why it failed, or what of it was kept and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What of its repository's own settings and prompts is ignored until the person has trusted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<IgnoredSettings>,
     /// Newest last; only the last ones (`/events?instance=ID` has all).
     pub timeline: Vec<TimelineEntry>,
     /// Newest last.

@@ -15,10 +15,22 @@ pub struct BoardView {
     pub counts: Counts,
     /// Paths of all repositories that have agents; `repository_name` shortens one.
     pub repositories: Vec<String>,
+    /// What repositories bring along that is ignored until the person has trusted it.
+    pub ignored: Vec<IgnoredSettings>,
     pub filter: BoardFilter,
     /// The state that this shows; a later one was announced by `/api/changes` if its number is higher.
     pub version: u64,
     pub read_only: bool,
+}
+
+/// What of a repository's own settings and prompts is ignored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IgnoredSettings {
+    /// Its path.
+    pub repository: String,
+    /// The line that every command prints there.
+    pub notice: String,
 }
 
 /// Which column an agent is in.

@@ -19,7 +19,9 @@ pub use agent::{
     Action, ActionKey, AgentDiffView, AgentView, FindingView, MessageView, RoundView, TimelineEntry,
 };
 pub use analysis::{AnalysisList, AnalysisSummary, AnalysisView};
-pub use board::{BoardFilter, BoardView, Card, Column, ColumnKey, Counts, LastEvent, TaskRef};
+pub use board::{
+    BoardFilter, BoardView, Card, Column, ColumnKey, Counts, IgnoredSettings, LastEvent, TaskRef,
+};
 pub use control::{ControlView, Controller};
 pub use diff::{DiffLine, DiffView, FileDiff, FileStatus, Hunk, LineKind};
 pub use events::{EventFilter, EventView, EventsView};

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::state::{Wanted, find_session};
+use super::state::{Session, Wanted, find_session, sessions};
 use crate::model::ProcessMark;
 use crate::process::{self, Ancestor};
 
@@ -29,27 +29,71 @@ pub fn nearest_claude(config: &Path) -> Option<ProcessMark> {
 
 /// Tells whether this process was started by an instance's own agent.
 ///
-/// `agent` is the process that was started for the instance, if that is known. A nested Claude Code that
-/// was left running in the background has no other Claude Code above it, but not that process either.
+/// `agent` is the process that was started for the instance, if that is known: in a terminal of ours the one that runs
+/// Claude Code as its child. A nested Claude Code that was left running in the background becomes a child of it
+/// too, with no other Claude Code above.
 pub fn caller(config: &Path, instance: &str, agent: Option<&ProcessMark>) -> Caller {
     let above = process::ancestors(std::process::id());
-    let of_instance: Vec<u32> = above
+    let claudes: Vec<bool> = above
         .iter()
-        .filter(|ancestor| {
-            is_claude(ancestor, config)
-                && process::variable_of(ancestor.pid, "CODEX_INSTANCE_ID").as_deref()
-                    == Some(instance)
+        .filter(|ancestor| is_claude(ancestor, config))
+        .map(|claude| {
+            process::variable_of(claude.pid, "CODEX_INSTANCE_ID").as_deref() == Some(instance)
         })
-        .map(|ancestor| ancestor.pid)
         .collect();
-    let agent = agent.filter(|agent| process::is_alive(agent));
-    let below_agent =
-        agent.is_none_or(|agent| above.iter().any(|ancestor| ancestor.pid == agent.pid));
-    match of_instance.len() {
+    let of_instance = claudes.iter().filter(|is_own| **is_own).count();
+    let nearest_is_own = claudes.first() == Some(&true);
+    let agent = agent.filter(|agent| process::is_seen(agent));
+    match of_instance {
         0 => Caller::Unknown,
-        1 if below_agent => Caller::Own,
+        1 if nearest_is_own && agent.is_none_or(|agent| is_run_by(&above, agent.pid, config)) => {
+            Caller::Own
+        }
         _ => Caller::Nested,
     }
+}
+
+/// Returns the session of an instance's own agent: of the first Claude Code at or below the process that was started for it.
+pub fn session_of(config: &Path, agent: &ProcessMark) -> Option<Session> {
+    if !process::is_seen(agent) {
+        return None;
+    }
+    let living = sessions(config);
+    let is_session = |pid: u32| {
+        living
+            .iter()
+            .any(|session| i64::from(session.pid) == i64::from(pid))
+    };
+    let is_own = |session: &&Session| {
+        let Ok(pid) = u32::try_from(session.pid) else {
+            return false;
+        };
+        if pid == agent.pid {
+            return true;
+        }
+        let above = process::ancestors(pid);
+        let Some(at) = above.iter().position(|ancestor| ancestor.pid == agent.pid) else {
+            return false;
+        };
+        let below = at.checked_sub(1).map_or(pid, |below| above[below].pid);
+        // Another session in between is the agent; this one is nested in it, or was left behind by it.
+        let nested = is_session(agent.pid)
+            || above[..at].iter().any(|ancestor| is_session(ancestor.pid))
+            || !process::was_started_by(below, agent.pid);
+        !nested
+    };
+    living.iter().find(is_own).cloned()
+}
+
+/// Tells whether what is above this process was started by the agent's process, or is that process.
+fn is_run_by(above: &[Ancestor], agent: u32, config: &Path) -> bool {
+    let Some(at) = above.iter().position(|ancestor| ancestor.pid == agent) else {
+        return false;
+    };
+    let below = at.checked_sub(1).map(|below| above[below].pid);
+    // The row of an older release names Claude Code itself.
+    is_claude(&above[at], config)
+        || below.is_some_and(|below| process::was_started_by(below, agent))
 }
 
 fn is_claude(process: &Ancestor, config: &Path) -> bool {

@@ -10,6 +10,7 @@ use super::hooks::HookName;
 use super::launch::{ClaudeOptions, Conduct, LaunchSpec, Session};
 use super::permissions::Rules;
 use super::prompt;
+use crate::file;
 
 /// The longest first message that goes into the argument list. The kernel takes 128 KiB per argument
 /// less one; the rest is left for what a launcher may add.
@@ -44,7 +45,7 @@ pub(super) fn argv(
     let mut add = |words: &[&str]| argv.extend(words.iter().map(|word| (*word).to_owned()));
     add(&["--mcp-config", paths.mcp, "--settings", paths.settings]);
     add(&["--append-system-prompt-file", paths.system]);
-    if options.strict_mcp {
+    if options.strict_mcp || project_servers(spec.worktree).is_none() {
         add(&["--strict-mcp-config"]);
     }
     if let Some(model) = options.model {
@@ -115,7 +116,8 @@ pub(super) fn settings(
     if options.project_servers {
         settings["enableAllProjectMcpServers"] = true.into();
     } else {
-        settings["disabledMcpjsonServers"] = project_servers(spec.worktree).into();
+        let names = project_servers(spec.worktree).unwrap_or_default();
+        settings["disabledMcpjsonServers"] = names.into();
     }
     if rules.default_mode == "bypassPermissions" {
         settings["skipDangerousModePermissionPrompt"] = true.into();
@@ -131,14 +133,17 @@ fn hook_command(program: &str, hook: HookName) -> Result<String, AgentError> {
     Ok(format!("{quoted} hook {}", hook.as_str()))
 }
 
-/// Returns the names of the servers in the repository's `.mcp.json`, if there is one to be read.
-fn project_servers(worktree: &Path) -> Vec<String> {
-    let text = std::fs::read(worktree.join(".mcp.json")).unwrap_or_default();
-    let config: Value = serde_json::from_slice(&text).unwrap_or_default();
-    config["mcpServers"]
-        .as_object()
-        .map(|servers| servers.keys().cloned().collect())
-        .unwrap_or_default()
+/// Returns the names of the servers in the repository's `.mcp.json`; `None` if it can't be understood.
+///
+/// Claude Code understands more than a strict reader: a byte order mark, broken UTF-8, half a surrogate pair, any
+/// depth. Servers that can't be named can't be turned off one by one, and without a terminal it starts them unasked.
+fn project_servers(worktree: &Path) -> Option<Vec<String>> {
+    let Some(text) = file::read_inside(worktree, ".mcp.json").ok()? else {
+        return Some(Vec::new());
+    };
+    let config: Value = serde_json::from_str(&text).ok()?;
+    let servers = config["mcpServers"].as_object();
+    Some(servers.map_or(Vec::new(), |servers| servers.keys().cloned().collect()))
 }
 
 pub(super) fn utf8(path: &Path) -> Result<&str, AgentError> {
@@ -177,16 +182,29 @@ mod tests {
     }
 
     #[test]
-    fn project_servers_are_named() {
+    fn project_servers_are_named_or_all_left_out() {
         let directory = tempfile::tempdir().unwrap();
-        assert!(project_servers(directory.path()).is_empty());
-        std::fs::write(
-            directory.path().join(".mcp.json"),
-            r#"{"mcpServers":{"a":{},"b":{}}}"#,
-        )
-        .unwrap();
-        assert_eq!(project_servers(directory.path()), ["a", "b"]);
-        std::fs::write(directory.path().join(".mcp.json"), "{").unwrap();
-        assert!(project_servers(directory.path()).is_empty());
+        let file = directory.path().join(".mcp.json");
+        assert_eq!(project_servers(directory.path()), Some(Vec::new()));
+        let understood = br#"{"mcpServers":{"a":{},"b":{}}}"#;
+        std::fs::write(&file, understood).unwrap();
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(project_servers(directory.path()), Some(names));
+        let deep = [
+            b"{\"x\":".to_vec(),
+            b"[".repeat(200),
+            b"]".repeat(200),
+            b"}".to_vec(),
+        ];
+        for text in [
+            b"{".to_vec(),
+            [b"\xef\xbb\xbf", understood.as_slice()].concat(),
+            b"{\"x\":\"\xff\"}".to_vec(),
+            br#"{"x":"\ud800"}"#.to_vec(),
+            deep.concat(),
+        ] {
+            std::fs::write(&file, &text).unwrap();
+            assert_eq!(project_servers(directory.path()), None, "{text:?}");
+        }
     }
 }

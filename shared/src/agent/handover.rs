@@ -65,6 +65,8 @@ impl Handover {
                 .open(&self.path);
             match opened {
                 Ok(pipe) => break pipe,
+                // The launch was taken back: nobody will ever read from it.
+                Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
                 Err(_) if Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
                 Err(error) => return Err(error),
             }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::detect::{MINIMUM_VERSION, Version, version};
 use super::error::AgentError;
+use crate::file;
 
 /// The version that one file answered; any change to the file makes it void.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -77,7 +78,7 @@ fn remember(claude: &Path, memory: &Path, version: Version) -> Result<(), AgentE
     let text = serde_json::to_vec(&known).map_err(|error| failed(error.into()))?;
     // Written aside and renamed: whoever reads it meanwhile sees the old one or the new one.
     let aside = memory.with_extension(format!("{}.new", std::process::id()));
-    match std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, memory)) {
+    match file::write_private(&aside, text).and_then(|()| std::fs::rename(&aside, memory)) {
         // Only the next launch is slower for it.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other.map_err(failed),

@@ -25,7 +25,7 @@ mod transcript_reader;
 mod trust;
 mod turn;
 
-pub use caller::{Caller, caller, nearest_claude};
+pub use caller::{Caller, caller, nearest_claude, session_of};
 pub use claude::MAX_PROMPT_ARGUMENT;
 pub use detect::{MINIMUM_VERSION, Version, find_claude, version};
 pub use environment::{DETACHED, Environment, FROM_THE_PANE, LAUNCH_ID, clean};
@@ -44,11 +44,11 @@ pub use prompt::{PLACEHOLDERS, Template, Values, first_message, render, template
 pub use screen::{Draft, Drafted, Screen, draft, drafted, message_parts, screen};
 pub use state::{
     AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, sessions,
-    state,
+    state, state_below,
 };
 pub use stream::{LastMessage, StreamEvent, parse as parse_stream};
-pub use transcript::{Found, path as transcript_path};
-pub use transcript_reader::TranscriptReader;
+pub use transcript::{Found, named_by, path as transcript_path, transcripts_beside};
+pub use transcript_reader::{TranscriptReader, times_taken};
 pub use trust::{Change, config_file, forget, is_trusted, trust};
 pub use turn::{
     Turn, TurnEnd, ask_for_turn, end_turn, is_asked_for, last_turn, next_turn, prepare_turns,

@@ -30,6 +30,9 @@ const MIN_EDGE: usize = 10;
 /// Shown in the box while messages are queued. The only placeholder known by its words, for captures without attributes.
 const QUEUED: &str = "Press up to edit queued messages";
 
+/// The whole line that announces a permission dialog. An agent may end its turn with words that begin so.
+const PENDING: &str = "Waiting for permission…";
+
 /// Tells what takes the keys.
 pub fn screen(captured: &str) -> Screen {
     let lines = parse(captured);
@@ -135,17 +138,24 @@ fn is_placeholder(content: &[Cell]) -> bool {
 
 /// Finds the last two edges with a prompt sign between them; returns their line numbers.
 fn input_box(lines: &[Vec<Cell>]) -> Option<(usize, usize)> {
-    let mut edges = lines
-        .iter()
-        .enumerate()
+    let bottom = lines.iter().rposition(|line| is_edge(line))?;
+    let is_prompt = |line: usize| {
+        let first = lines[line].first();
+        line < bottom && first.is_some_and(|cell| matches!(cell.character, '❯' | '!'))
+    };
+    let top = (0..bottom)
         .rev()
-        .filter(|(_, line)| is_edge(line));
-    let (bottom, _) = edges.next()?;
-    let (top, _) = edges.next()?;
-    let first = lines.get(top + 1)?.first()?;
+        .find(|&line| is_edge(&lines[line]) || is_labelled(&lines[line]) && is_prompt(line + 1))?;
     let below = lines.get(bottom + 1..)?.iter().map(|line| text(line));
-    let is_prompt = bottom > top + 1 && matches!(first.character, '❯' | '!');
-    (is_prompt && !below.into_iter().any(|line| asks(&line))).then_some((top, bottom))
+    (is_prompt(top + 1) && !below.into_iter().any(|line| asks(&line))).then_some((top, bottom))
+}
+
+/// Whether a line can be an upper edge with words in it: the name of the session (`─── my name ─`, cut so that it fits), or
+/// where in the history its prompt is from (`─── History 2/2 ───`).
+fn is_labelled(line: &[Cell]) -> bool {
+    let text = text(line);
+    let trimmed = text.trim_end();
+    trimmed.chars().count() >= MIN_EDGE && trimmed.ends_with('─')
 }
 
 fn is_edge(line: &[Cell]) -> bool {
@@ -159,7 +169,7 @@ fn permission_is_pending(above: &[Vec<Cell>]) -> bool {
         .iter()
         .rev()
         .take(4)
-        .any(|line| text(line).trim().starts_with("Waiting for permission"))
+        .any(|line| text(line).trim() == PENDING)
 }
 
 /// Whether a line belongs to a dialog: the keys that answer it, or a chosen numbered answer.
@@ -308,6 +318,38 @@ mod tests {
         ] {
             assert_eq!(screen(screen_text), Screen::Dialog, "{name}");
         }
+    }
+
+    #[test]
+    fn a_box_may_have_words_in_its_upper_edge() {
+        let edge = "─".repeat(60);
+        for top in [
+            format!("{} my-name ─", "─".repeat(50)),
+            "── my-name ─".to_owned(),
+            " very long name very long name very long name very long n… ─".to_owned(),
+            format!("─── History 2/2 {}", "─".repeat(44)),
+        ] {
+            let seen = |content: &str| format!("{edge}\n❯ old\n{top}\n❯\u{a0}{content}\n{edge}\n");
+            assert_eq!(screen(&seen("")), Screen::Prompt, "{top}");
+            assert_eq!(draft(&seen("")), Draft::Empty, "{top}");
+            assert_eq!(draft(&seen("mine\n  ─ ─")), Draft::Text, "{top}");
+            let message = "[claude-codex m-00000001] Title";
+            assert_eq!(drafted(&seen(message), message), Drafted::Named, "{top}");
+        }
+        // Words that end so in a draft are no edge.
+        let draft_text = format!("{edge}\n❯\u{a0}a\n  0123456789 ─\n  ❯ b\n{edge}\n");
+        assert_eq!(drafted(&draft_text, "b"), Drafted::No);
+        assert_eq!(draft(&draft_text), Draft::Text);
+    }
+
+    #[test]
+    fn words_of_the_agent_are_no_dialog() {
+        let edge = "─".repeat(40);
+        let screen_text = format!(
+            "● I am done.\n\n  Waiting for permission to go on.\n\n✻ Cooked for 2s\n{edge}\n❯\u{a0}\n{edge}\n"
+        );
+        assert_eq!(screen(&screen_text), Screen::Prompt);
+        assert_eq!(draft(&screen_text), Draft::Empty);
     }
 
     #[test]

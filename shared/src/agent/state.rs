@@ -10,6 +10,8 @@ use rustix::process::{Pid, test_kill_process};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::process;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentState {
     /// At its prompt, ready for a message.
@@ -96,6 +98,31 @@ pub fn config_directory(home: &Path, configured: Option<&Path>) -> PathBuf {
 /// Returns what the session is doing. `config` is Claude Code's directory (`~/.claude`).
 pub fn state(config: &Path, session: Uuid) -> AgentState {
     find_session(config, Wanted::Session(session)).map_or(AgentState::Gone, |found| found.state)
+}
+
+/// Returns what the session is doing in the process that an agent was started as, or in one below it.
+///
+/// Several processes may have one session open: a person resumes it elsewhere, or the agent runs `claude -p -c`.
+pub fn state_below(config: &Path, session: Uuid, agent: Option<u32>) -> AgentState {
+    let mut open = sessions(config);
+    open.retain(|one| one.session_id == session);
+    if let (Some(agent), true) = (agent, open.len() > 1) {
+        open.sort_by_key(|one| steps_up(one.pid.cast_unsigned(), agent).unwrap_or(usize::MAX));
+    }
+    let first = open.into_iter().next();
+    first.map_or(AgentState::Gone, |found| found.state)
+}
+
+/// Returns how many steps above a process another one is.
+fn steps_up(from: u32, to: u32) -> Option<usize> {
+    if from == to {
+        return Some(0);
+    }
+    let above = process::ancestors(from);
+    above
+        .iter()
+        .position(|ancestor| ancestor.pid == to)
+        .map(|at| at + 1)
 }
 
 /// Finds the living session of a process or an id. Reads one directory and the small files in it.
@@ -300,6 +327,29 @@ mod tests {
         }
         drop(sleeper);
         assert_eq!(state(config.path(), id), AgentState::Gone);
+    }
+
+    #[test]
+    fn of_several_processes_with_one_session_the_agents_own_counts() {
+        let (config, id) = (tempfile::tempdir().unwrap(), Uuid::new_v4());
+        let sleepers = [(); 3].map(|()| Sleeper::start());
+        for own in &sleepers {
+            for sleeper in &sleepers {
+                let is_own = sleeper.pid() == own.pid();
+                let status = if is_own { "busy" } else { "idle" };
+                let rest = format!(r#","status":"{status}""#);
+                let start = started(sleeper.pid());
+                write(config.path(), sleeper.pid(), id, &start, &rest);
+            }
+            let agent = Some(own.pid().cast_unsigned());
+            assert_eq!(state_below(config.path(), id, agent), AgentState::Busy);
+        }
+        let me = Some(std::process::id());
+        assert_ne!(state_below(config.path(), id, me), AgentState::Gone);
+        assert_eq!(
+            state_below(config.path(), Uuid::new_v4(), me),
+            AgentState::Gone
+        );
     }
 
     #[test]

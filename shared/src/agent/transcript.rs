@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::screen::message_parts;
+
 /// How far a message has got.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Found {
@@ -57,9 +59,52 @@ pub fn path(config: &Path, cwd: &Path, session: Uuid) -> PathBuf {
     elsewhere.unwrap_or(expected)
 }
 
+/// Returns the transcripts that were written last beside one: `/clear` begins another, and what was handed over before is in the old one.
+pub fn transcripts_beside(transcript: &Path) -> Vec<PathBuf> {
+    /// A message that is looked for was handed over a moment ago.
+    const MOST: usize = 4;
+    let entries = transcript
+        .parent()
+        .and_then(|folder| std::fs::read_dir(folder).ok());
+    let mut others: Vec<_> = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl") && path != transcript)
+        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+        .collect();
+    others.sort_by(|one, other| other.cmp(one));
+    others
+        .into_iter()
+        .take(MOST)
+        .map(|(_, path)| path)
+        .collect()
+}
+
+/// Returns the text by which a message is found: its first line, which names it.
+///
+/// The name alone is not enough: people and hooks speak of messages by it. What is not ASCII, Claude Code may write in another way.
+pub fn named_by(message: &str) -> &str {
+    let (first, _) = message_parts(message);
+    let ascii = first.find(|character: char| !character.is_ascii());
+    first[..ascii.unwrap_or(first.len())].trim_end()
+}
+
+/// What a person's `!` and a slash command print are records of the user, too.
+fn is_printed(text: &str) -> bool {
+    ["<bash-", "<local-command-"]
+        .iter()
+        .any(|start| text.starts_with(start))
+}
+
 /// Tells what one record says about the message; `None` if nothing.
 pub(super) fn judge(record: &Value, needle: &str) -> Option<Found> {
-    let said = |value: &Value| value.as_str().is_some_and(|text| text.contains(needle));
+    let said = |value: &Value| {
+        value
+            .as_str()
+            .is_some_and(|text| text.contains(needle) && !is_printed(text))
+    };
     // What a subagent is told is not what the agent is told.
     if record["isSidechain"] == true {
         return None;
@@ -92,6 +137,37 @@ pub(super) fn judge(record: &Value, needle: &str) -> Option<Found> {
         },
         _ => None,
     }
+}
+
+/// Counts how often one record brings a message into the conversation.
+pub(super) fn times_in(record: &Value, message: &str) -> usize {
+    if judge(record, message) != Some(Found::Taken) || record["isCompactSummary"] == true {
+        return 0;
+    }
+    let header = format!("[claude-codex {message}]");
+    let begins = |line: &&str| line.starts_with(&header);
+    let in_text = |text: &str| text.lines().filter(begins).count();
+    texts(record).into_iter().map(in_text).sum()
+}
+
+/// Returns every text that a record says to the model.
+fn texts(record: &Value) -> Vec<&str> {
+    let attachment = &record["attachment"];
+    let said = [
+        &record["message"]["content"],
+        &attachment["prompt"],
+        &attachment["content"],
+    ];
+    said.into_iter()
+        .flat_map(|value| match value {
+            Value::String(text) => vec![text.as_str()],
+            Value::Array(parts) => parts
+                .iter()
+                .filter_map(|part| part.as_str().or_else(|| part["text"].as_str()))
+                .collect(),
+            _ => Vec::new(),
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -180,6 +256,8 @@ mod tests {
             r#"{"type":"user","message":{"content":[{"type":"tool_result","text":"[m1]"}]}}"#,
             r#"{"type":"user","isSidechain":true,"message":{"content":"[m1]"}}"#,
             r#"{"type":"last-prompt","lastPrompt":"[m1]"}"#,
+            r#"{"type":"user","message":{"content":"<bash-stdout>[m1]</bash-stdout><bash-stderr></bash-stderr>"}}"#,
+            r#"{"type":"user","message":{"content":"<local-command-stdout>[m1]</local-command-stdout>"}}"#,
             r#"{"type":"api-request-blob","message":{"role":"user","content":[{"type":"text","text":"[m1]"}]}}"#,
             r#"{"type":"queue-operation","operation":"remove","content":"[m1]","reason":"absorbed_mid_turn"}"#,
             r#"{"type":"attachment","attachment":{"type":"hook_success","stdout":"[m1]"}}"#,
@@ -187,6 +265,23 @@ mod tests {
         ] {
             transcript.add(&format!("{line}\n"));
             assert_eq!(transcript.look("[m1]"), Found::No, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_named_by_its_first_line() {
+        for (message, name) in [
+            (
+                "[claude-codex m-1] Title\n\ntext",
+                "[claude-codex m-1] Title",
+            ),
+            (
+                "[claude-codex m-1] Lost: caf\u{e9}\ntext",
+                "[claude-codex m-1] Lost: caf",
+            ),
+            ("[claude-codex m-1] \u{e9}", "[claude-codex m-1]"),
+        ] {
+            assert_eq!(named_by(message), name);
         }
     }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::error::AgentError;
-use super::transcript::{Found, judge, path};
+use super::transcript::{Found, judge, path, times_in, transcripts_beside};
 
 /// Searches that are remembered. An agent has one undelivered message at a time; a search that was
 /// forgotten begins anew.
@@ -68,6 +68,17 @@ impl TranscriptReader {
         }
     }
 
+    /// Tells whether a message was taken in the conversation of this transcript, or in one that was left for it.
+    pub fn was_taken_here_or_before(&self, path: &Path, needle: &str) -> Result<bool, AgentError> {
+        let before = transcripts_beside(path);
+        for path in std::iter::once(path).chain(before.iter().map(PathBuf::as_path)) {
+            if self.find_now(path, needle)? == Found::Taken {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Like [`TranscriptReader::find`] for a file, on the calling thread.
     pub fn find_now(&self, path: &Path, needle: &str) -> Result<Found, AgentError> {
         let key = (path.to_owned(), needle.to_owned());
@@ -91,6 +102,27 @@ impl TranscriptReader {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Search>> {
         self.searches.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Counts how often a message came into the conversation of a transcript. What a person or a summary quotes does not
+/// count: it does not begin with the message's own first line.
+pub fn times_taken(path: &Path, message: &str) -> Result<usize, AgentError> {
+    let count = || -> std::io::Result<usize> {
+        let mut times = 0;
+        for line in BufReader::with_capacity(BUFFER, File::open(path)?).split(b'\n') {
+            let line = line?;
+            if memchr::memmem::find(&line, message.as_bytes()).is_none() {
+                continue;
+            }
+            let record = serde_json::from_slice::<Value>(&line).ok();
+            times += record.map_or(0, |record| times_in(&record, message));
+        }
+        Ok(times)
+    };
+    count().map_err(|source| AgentError::Read {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 impl Search {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ConfigError;
 use super::layers::is_own_variable;
+use crate::fault;
 use crate::model::{InstanceId, InvalidId};
 
 /// Variables that belong to one agent and must not reach another.
@@ -30,13 +31,16 @@ impl Environment {
     /// Takes the environment of this process. Variables that are not UTF-8 are none of ours.
     pub fn of_process() -> Self {
         let text = |part: OsString| part.into_string().ok();
-        Self {
+        let environment = Self {
             variables: std::env::vars_os()
                 .filter_map(|(name, value)| Some((text(name)?, text(value)?)))
                 .collect(),
             directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
             executable: std::env::current_exe().ok(),
-        }
+        };
+        let variable = environment.get(fault::VARIABLE);
+        fault::arm(variable, environment.executable.as_deref());
+        environment
     }
 
     /// Makes an environment from parts, for tests and for commands that act elsewhere.
@@ -146,6 +150,13 @@ impl Environment {
     /// Returns the session of the Claude Code that started this process.
     pub fn claude_session_id(&self) -> Option<&str> {
         self.get("CLAUDE_CODE_SESSION_ID")
+    }
+
+    /// Returns the Claude Code process whose Bash tool or hook has started this one, or something above it.
+    ///
+    /// MCP servers get the session's id from their Claude Code, but not this (seen in 2.1.325).
+    pub fn claude_of_command(&self) -> Option<u32> {
+        self.get("CLAUDE_PID")?.parse().ok()
     }
 
     /// Returns the tmux pane this process runs in.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
@@ -148,6 +148,33 @@ requireReview = false
 [dashboard]
 webhookSecretFile = "/etc/passwd"
 "#;
+
+#[test]
+fn trust_that_was_taken_back_meanwhile_does_not_come_back() {
+    let home = tempfile::tempdir().unwrap();
+    let environment = environment(home.path(), &[]);
+    let (one, other) = (home.path().join("one"), home.path().join("other"));
+    trust(&environment, &one);
+    // Read before the person answers for another repository.
+    let mut slow = Trust::load(&environment).unwrap();
+    let mut quick = Trust::load(&environment).unwrap();
+    assert!(quick.revoke(&one).unwrap());
+    slow.give(&other, &RepositoryFiles::default()).unwrap();
+    let now = Trust::load(&environment).unwrap();
+    assert!(now.is_given(&other) && !now.is_given(&one));
+
+    // Many at once lose nothing.
+    let names: Vec<PathBuf> = (0..20)
+        .map(|number| home.path().join(format!("r{number}")))
+        .collect();
+    std::thread::scope(|scope| {
+        for name in &names {
+            scope.spawn(|| trust(&environment, name));
+        }
+    });
+    let now = Trust::load(&environment).unwrap();
+    assert!(names.iter().all(|name| now.is_given(name)));
+}
 
 #[test]
 fn a_repository_runs_and_widens_nothing_until_it_is_trusted() {

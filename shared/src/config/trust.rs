@@ -5,22 +5,20 @@
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, Permissions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Environment, REPOSITORY_FILE};
+use crate::file;
 
 /// The folder of a repository's own prompts.
 pub const PROMPT_FOLDER: &str = ".claude-codex/prompts";
 
 /// The repository's TDD profile, whose commands are run.
 const PROFILE_FILE: &str = ".claude-codex/tdd.json";
-
-/// No settings file or prompt that anybody wrote is larger.
-const LARGEST: u64 = 256 << 10;
 
 /// Files below the repository's top level that matter to trust, by their path there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,7 +39,12 @@ impl RepositoryFiles {
         }
         let mut files = BTreeMap::new();
         for name in names {
-            if let Some(text) = read_inside(root, &name)? {
+            let read =
+                file::read_inside(root, &name).map_err(|source| ConfigError::Unreadable {
+                    path: root.join(&name),
+                    source,
+                })?;
+            if let Some(text) = read {
                 files.insert(name, text);
             }
         }
@@ -62,37 +65,6 @@ impl RepositoryFiles {
     }
 }
 
-/// Reads a file of a repository that may be hostile: no link out of it, no device, bounded.
-fn read_inside(root: &Path, name: &str) -> Result<Option<String>, ConfigError> {
-    let path = root.join(name);
-    let unreadable = |source: std::io::Error| ConfigError::Unreadable {
-        path: path.clone(),
-        source,
-    };
-    let refused = |why: &str| unreadable(std::io::Error::new(ErrorKind::InvalidInput, why));
-    let found = match path.canonicalize() {
-        Ok(found) => found,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(unreadable(error)),
-    };
-    let root = root.canonicalize().map_err(unreadable)?;
-    if !found.starts_with(&root) {
-        return Err(refused("it is a link that leads out of the repository"));
-    }
-    if !found.is_file() {
-        return Err(refused("it is not a file"));
-    }
-    let mut text = String::new();
-    let file = File::open(&found).map_err(unreadable)?;
-    let read = file.take(LARGEST + 1).read_to_string(&mut text);
-    if read.map_err(unreadable)? as u64 > LARGEST {
-        return Err(refused("it is larger than 256 KiB"));
-    }
-    Ok(Some(text))
-}
-
 /// What the person has trusted, of all repositories.
 #[derive(Debug, Clone, Default)]
 pub struct Trust {
@@ -111,10 +83,7 @@ impl Trust {
     /// Reads what was trusted. Without a readable record nothing is.
     pub fn load(environment: &Environment) -> Result<Self, ConfigError> {
         let file = environment.state_dir()?.join("trust.json");
-        let repositories = std::fs::read(&file)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default();
+        let repositories = records(&file);
         Ok(Self { file, repositories })
     }
 
@@ -140,46 +109,60 @@ impl Trust {
     /// Trusts a repository with exactly these files.
     pub fn give(&mut self, root: &Path, files: &RepositoryFiles) -> Result<(), ConfigError> {
         let files = files.0.clone();
-        self.repositories.insert(key(root), Record { files });
-        self.save()
+        self.change(|repositories| {
+            repositories.insert(key(root), Record { files });
+            true
+        })?;
+        Ok(())
     }
 
     /// Takes the trust back; says whether there was any.
     pub fn revoke(&mut self, root: &Path) -> Result<bool, ConfigError> {
-        let was_given = self.repositories.remove(&key(root)).is_some();
-        if was_given {
-            self.save()?;
-        }
-        Ok(was_given)
+        self.change(|repositories| repositories.remove(&key(root)).is_some())
     }
 
-    fn save(&self) -> Result<(), ConfigError> {
+    /// Changes the record as it is now, one process at a time: it was read before a person thought about an answer, and
+    /// what they took back meanwhile must not come back. `edit` says whether there is anything to write.
+    fn change(
+        &mut self,
+        edit: impl FnOnce(&mut BTreeMap<String, Record>) -> bool,
+    ) -> Result<bool, ConfigError> {
         let unwritable = |source| ConfigError::Unwritable {
             path: self.file.clone(),
             source,
         };
         if let Some(folder) = self.file.parent() {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(folder)
-                .map_err(unwritable)?;
+            let mut builder = DirBuilder::new();
+            let made = builder.recursive(true).mode(0o700).create(folder);
+            made.map_err(unwritable)?;
         }
-        let fresh = self.file.with_extension(std::process::id().to_string());
+        let private = |path: &Path| {
+            let mut options = File::options();
+            options.write(true).create(true).truncate(true).mode(0o600);
+            options.open(path)
+        };
+        let lock = private(&self.file.with_extension("lock")).map_err(unwritable)?;
+        lock.lock().map_err(unwritable)?;
+        self.repositories = records(&self.file);
+        if !edit(&mut self.repositories) {
+            return Ok(false);
+        }
+        let fresh = self.file.with_extension("new");
         let write = || {
-            let mut file = File::options()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&fresh)?;
+            let mut file = private(&fresh)?;
             file.set_permissions(Permissions::from_mode(0o600))?;
             file.write_all(&serde_json::to_vec_pretty(&self.repositories)?)?;
             file.sync_all()?;
             std::fs::rename(&fresh, &self.file)
         };
-        write().map_err(unwritable)
+        write().map_err(unwritable)?;
+        Ok(true)
     }
+}
+
+fn records(file: &Path) -> BTreeMap<String, Record> {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
 fn key(root: &Path) -> String {

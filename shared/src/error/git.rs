@@ -1,7 +1,7 @@
 //! What git's failures mean to the caller.
 
 use super::{Code, Error};
-use crate::git::{GitError, RejectReason};
+use crate::git::{BranchUse, GitError, RejectReason};
 use crate::process::ProcessError;
 
 impl From<GitError> for Error {
@@ -16,6 +16,10 @@ impl From<GitError> for Error {
             G::DubiousOwnership { .. } => (
                 Code::NotARepository,
                 "If you trust it, run `git config --global --add safe.directory PATH`.",
+            ),
+            G::AmongFiles { .. } => (
+                Code::RepositoryUntrusted,
+                "A clone can bring such a folder along, with settings and hooks that run programs. If it is yours, work in a worktree of it (`git worktree add`), or move it elsewhere.",
             ),
             G::EmptyRepository { .. } => (
                 Code::RepositoryEmpty,
@@ -40,12 +44,27 @@ impl From<GitError> for Error {
                 "Move it away, or set resources.worktreeRoot to another folder.",
             ),
             G::WorktreeDirty { .. } => (Code::WorktreeDirty, "Commit or stash the changes first."),
+            G::FilesInTheWay { .. } => (
+                Code::WorktreeDirty,
+                "Nothing was changed. Move them away, then try again.",
+            ),
+            G::BranchInUse { use_of, .. } => (
+                Code::BranchInUse,
+                match use_of {
+                    BranchUse::Rebase => {
+                        "Nothing was changed. End the rebase there (`git rebase --continue` or `--abort`), then try again."
+                    }
+                    BranchUse::OutOfReach => {
+                        "Nothing was changed. Bring the worktree back, or forget it: `git worktree unlock PATH`, then `git worktree prune`."
+                    }
+                },
+            ),
             G::LockTimeout { .. } | G::BranchMoved { .. } => {
                 (Code::GitFailed, "Try again in a moment.")
             }
             G::Conflict { .. } => (
                 Code::MergeConflict,
-                "Nothing was changed. Merge the base branch into the work, resolve the conflict there, then try again.",
+                "Nothing was changed. Merge the work into the base branch by hand with `git merge` and resolve the conflict; `claude-codex sync` then records it as merged.",
             ),
             G::TooManyCommits { .. } | G::RebaseLosesMerge => (
                 Code::GitFailed,

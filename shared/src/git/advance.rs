@@ -5,12 +5,13 @@
 //! branch has moved, nothing has changed; after that, whoever comes next moves the files on. The
 //! lock files say that they are ours, so that they are not taken for those of a person's git.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::discovery::Repository;
-use super::error::GitError;
+use super::discovery::{Repository, path_of_line};
+use super::error::{BranchUse, GitError};
 use super::lock::WorktreeLock;
-use super::moving_checkout::MovingCheckout;
+use super::moving_checkout::{MovingCheckout, is_locked_by_us};
 use super::names::{Oid, check_branch};
 
 /// How long a merge waits for its turn.
@@ -29,6 +30,35 @@ pub enum Resumed {
     Finished,
     /// The branch had not moved; nothing is left of it.
     NotBegun,
+}
+
+/// Worktrees that have followed their branch; their indexes are locked until this is dropped.
+///
+/// So whatever is recorded of the move before that is recorded before anybody goes on from it.
+#[derive(Debug, Default)]
+pub struct Moved<'a> {
+    checkouts: Vec<MovingCheckout<'a>>,
+}
+
+impl Moved<'_> {
+    /// Unlocks the worktrees, and runs in each the hook that `git merge` would have run.
+    pub async fn release(self) -> Result<(), GitError> {
+        for checkout in &self.checkouts {
+            checkout.unlock_index();
+        }
+        for checkout in &self.checkouts {
+            checkout.run_hook().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Moved<'_> {
+    fn drop(&mut self) {
+        for checkout in &self.checkouts {
+            checkout.unlock_index();
+        }
+    }
 }
 
 impl Repository {
@@ -50,57 +80,39 @@ impl Repository {
     /// Moves a branch that is where it was seen, with the worktrees that have it checked out.
     ///
     /// Changes there that are not committed are kept; if they are in the way, nothing moves.
-    pub async fn advance(
-        &self,
-        turn: &MergeTurn,
-        branch: &str,
-        from: &Oid,
-        to: &Oid,
-    ) -> Result<(), GitError> {
-        let mut locked = Vec::new();
-        let outcome = self
-            .advance_locking(turn, branch, from, to, &mut locked)
-            .await;
-        for checkout in &locked {
-            checkout.unlock_index();
-        }
-        outcome
-    }
-
-    async fn advance_locking<'a>(
+    pub async fn advance<'a>(
         &'a self,
         turn: &'a MergeTurn,
         branch: &str,
         from: &Oid,
         to: &Oid,
-        locked: &mut Vec<MovingCheckout<'a>>,
-    ) -> Result<(), GitError> {
+    ) -> Result<Moved<'a>, GitError> {
+        let branch = &self.branch_behind(branch).await?;
+        self.refuse_in_use(branch).await?;
+        let mut locked = Moved::default();
         for checkout in self.checkouts(turn, branch).await? {
             checkout.lock_index().await?;
-            locked.push(checkout);
+            locked.checkouts.push(checkout);
         }
-        for checkout in locked.iter() {
+        for checkout in &locked.checkouts {
             checkout.prepare().await?;
             checkout.read_tree(from, to, true).await?;
+            checkout.refuse_ignored(from, to).await?;
         }
         self.compare_and_swap(turn, branch, from, to).await?;
-        for (moved, checkout) in locked.iter().enumerate() {
+        for (moved, checkout) in locked.checkouts.iter().enumerate() {
             let Err(error) = checkout.read_tree(from, to, false).await else {
                 checkout.use_next_index()?;
                 continue;
             };
             // Something was faster than the look before. Back to where it was, as far as it got.
-            for earlier in &locked[..=moved] {
+            for earlier in &locked.checkouts[..=moved] {
                 earlier.move_files(to, from).await?;
             }
             self.compare_and_swap(turn, branch, to, from).await?;
             return Err(error);
         }
-        for checkout in locked.iter() {
-            checkout.unlock_index();
-            checkout.run_hook().await?;
-        }
-        Ok(())
+        Ok(locked)
     }
 
     /// Finishes a move whose process has died, or takes away what it has left.
@@ -111,25 +123,111 @@ impl Repository {
         from: &Oid,
         to: &Oid,
     ) -> Result<Resumed, GitError> {
+        let branch = &self.branch_behind(branch).await?;
         let tip = self.read_ref(&format!("refs/heads/{branch}")).await?;
-        let moved_to = match tip {
-            Some(tip) if self.merge_base_of(&tip, to).await?.as_ref() == Some(to) => Some(tip),
-            Some(_) | None => None,
+        let mut resumed = match &tip {
+            Some(tip) if self.has(tip, to).await? => Resumed::Finished,
+            Some(_) | None => Resumed::NotBegun,
         };
-        for checkout in self.checkouts(turn, branch).await? {
-            checkout.lock_index().await?;
-            let followed = match &moved_to {
-                Some(tip) => checkout.follow(from, tip).await,
-                None => Ok(()),
-            };
-            checkout.unlock_index();
-            followed?;
+        let mut checkouts = self.checkouts(turn, branch).await?;
+        // The branch may have got another name since; what it has checked out has our lock.
+        for (git_dir, path) in self.git_dirs() {
+            if is_locked_by_us(&git_dir)
+                && path.is_dir()
+                && !checkouts.iter().any(|known| known.path == path)
+            {
+                checkouts.push(MovingCheckout {
+                    repository: self,
+                    lock: &turn.lock,
+                    path,
+                    git_dir,
+                });
+            }
         }
-        Ok(if moved_to.is_some() {
-            Resumed::Finished
-        } else {
-            Resumed::NotBegun
-        })
+        for checkout in checkouts {
+            checkout.lock_index().await?;
+            let locked = Moved {
+                checkouts: vec![checkout],
+            };
+            for checkout in &locked.checkouts {
+                let head = match self.head_commit(&checkout.path).await {
+                    Ok(head) => head,
+                    // The branch was deleted.
+                    Err(GitError::EmptyRepository { .. }) => continue,
+                    Err(error) => return Err(error),
+                };
+                if self.has(&head, to).await? {
+                    checkout.follow(from, &head).await?;
+                    resumed = Resumed::Finished;
+                }
+            }
+        }
+        Ok(resumed)
+    }
+
+    /// Tells whether a commit is another, or has it among its ancestors.
+    async fn has(&self, commit: &Oid, ancestor: &Oid) -> Result<bool, GitError> {
+        Ok(self.merge_base_of(commit, ancestor).await?.as_ref() == Some(ancestor))
+    }
+
+    /// Returns the branch that moves if this one is moved: itself, or the one that it is another name of.
+    async fn branch_behind(&self, branch: &str) -> Result<String, GitError> {
+        check_branch(branch)?;
+        let meant = self
+            .call("symbolic-ref")
+            .args(["--quiet", &format!("refs/heads/{branch}")])
+            .run()
+            .await?;
+        let meant = meant.stdout_text();
+        let meant = meant.trim_end().strip_prefix("refs/heads/");
+        Ok(meant.unwrap_or(branch).to_owned())
+    }
+
+    /// Refuses a branch that a worktree can't have moved under it, as `git branch --force` does.
+    async fn refuse_in_use(&self, branch: &str) -> Result<(), GitError> {
+        let in_use = |use_of, at| GitError::BranchInUse {
+            name: branch.to_owned(),
+            use_of,
+            at,
+        };
+        for (git_dir, path) in self.git_dirs() {
+            let rebased = ["rebase-merge", "rebase-apply"]
+                .iter()
+                .filter_map(|state| {
+                    std::fs::read_to_string(git_dir.join(state).join("head-name")).ok()
+                })
+                .any(|name| name.trim_end().strip_prefix("refs/heads/") == Some(branch));
+            if rebased {
+                return Err(in_use(BranchUse::Rebase, path));
+            }
+        }
+        let mut worktrees = self.worktrees().await?.into_iter();
+        let away = worktrees.find(|worktree| {
+            worktree.branch.as_deref() == Some(branch)
+                && worktree.locked.is_some()
+                && !worktree.path.is_dir()
+        });
+        match away {
+            Some(worktree) => Err(in_use(BranchUse::OutOfReach, worktree.path)),
+            None => Ok(()),
+        }
+    }
+
+    /// Lists the git directory of every worktree with the worktree itself, as far as they can be read.
+    fn git_dirs(&self) -> Vec<(PathBuf, PathBuf)> {
+        let mut found = vec![(self.common_dir().to_owned(), self.root().to_owned())];
+        let linked = std::fs::read_dir(self.common_dir().join("worktrees"));
+        for entry in linked.into_iter().flatten().flatten() {
+            let git_dir = entry.path();
+            // The path of the worktree's `.git`, which may be relative to this folder.
+            let Ok(link) = std::fs::read(git_dir.join("gitdir")) else {
+                continue;
+            };
+            if let Some(path) = git_dir.join(path_of_line(&link)).parent() {
+                found.push((git_dir, path.to_owned()));
+            }
+        }
+        found
     }
 
     async fn checkouts<'a>(

@@ -100,6 +100,7 @@ impl Git {
         let (Some(bare), Some(inside), Some(common_dir)) = (bare, inside, common_dir) else {
             return Err(GitError::unexpected("rev-parse", &facts.stdout));
         };
+        self.refuse_among_files(start, &common_dir).await?;
         let worktree = if inside == b"true" {
             Some(self.path_question(place, "--show-toplevel").await?)
         } else {
@@ -118,6 +119,30 @@ impl Git {
             worktree,
             patience: None,
         })
+    }
+
+    /// Refuses a folder that is a repository by its contents (`HEAD`, `config`, `objects` …), not by the name `.git`, and
+    /// lies among the files of another repository: a clone can have brought it, and git would obey its configuration.
+    async fn refuse_among_files(&self, start: &Path, common_dir: &Path) -> Result<(), GitError> {
+        let start = start.canonicalize().unwrap_or_else(|_| start.to_owned());
+        let is_folder = start.starts_with(common_dir);
+        let by_name = common_dir
+            .components()
+            .any(|part| part.as_os_str() == ".git");
+        let Some(around) = common_dir.parent().filter(|_| is_folder && !by_name) else {
+            return Ok(());
+        };
+        let outer = self
+            .call(Place::Directory(around), "rev-parse")
+            .arg("--is-inside-work-tree")
+            .run()
+            .await?;
+        if outer.status.success() && outer.stdout == b"true\n" {
+            return Err(GitError::AmongFiles {
+                path: common_dir.to_owned(),
+            });
+        }
+        Ok(())
     }
 
     /// Finds the main worktree of a repository, seen from any of its worktrees.

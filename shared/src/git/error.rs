@@ -16,6 +16,8 @@ pub enum GitError {
         path.display()
     )]
     DubiousOwnership { path: PathBuf },
+    #[error("{} is a repository among the files of another one", path.display())]
+    AmongFiles { path: PathBuf },
     #[error("git {found} is too old, {minimum} or newer is needed")]
     TooOld { found: Version, minimum: Version },
     #[error("the repository at {} has no commits yet", path.display())]
@@ -32,6 +34,12 @@ pub enum GitError {
     BranchNotFound { name: String },
     #[error("branch `{name}` is checked out at {}", at.display())]
     BranchCheckedOut { name: String, at: PathBuf },
+    #[error("branch `{name}` can't be moved: {use_of} {}", at.display())]
+    BranchInUse {
+        name: String,
+        use_of: BranchUse,
+        at: PathBuf,
+    },
     #[error("branch `{name}` is at {actual}, not at {expected}")]
     BranchMoved {
         name: String,
@@ -48,9 +56,15 @@ pub enum GitError {
     WorktreeLocked { path: PathBuf, reason: String },
     #[error("worktree {} has changes that are not committed", path.display())]
     WorktreeDirty { path: PathBuf },
+    #[error("files that git does not track are in the way in {}: {}", worktree.display(), files.join(", "))]
+    FilesInTheWay {
+        worktree: PathBuf,
+        /// The first of them.
+        files: Vec<String>,
+    },
     #[error("another process kept {} locked for {} s", path.display(), waited.as_secs())]
     LockTimeout { path: PathBuf, waited: Duration },
-    #[error("{cause}; removing the unfinished worktree {} failed too", path.display())]
+    #[error("{cause}; removing the unfinished worktree {} failed too: {undo}", path.display())]
     LeftBehind {
         path: PathBuf,
         cause: Box<GitError>,
@@ -131,6 +145,24 @@ impl std::fmt::Display for NameKind {
             Self::Remote => "remote",
             Self::ConfigKey => "configuration key",
             Self::Url => "URL",
+        })
+    }
+}
+
+/// What a worktree does with a branch that must not move meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchUse {
+    /// When that ends, or is given up, git sets the branch to what it was about to be, or had been.
+    Rebase,
+    /// Its files can't follow.
+    OutOfReach,
+}
+
+impl std::fmt::Display for BranchUse {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Rebase => "it is being rebased in",
+            Self::OutOfReach => "it is checked out in a locked worktree that is not there:",
         })
     }
 }

@@ -92,7 +92,7 @@ impl Repository {
 
     /// Moves a worktree's branch forward to a commit that contains it.
     ///
-    /// Changes to tracked files are refused; untracked files only if they are in the way.
+    /// Changes to tracked files are refused; untracked files, ignored or not, only if they are in the way.
     pub async fn fast_forward(&self, worktree: &Path, to: &Oid) -> Result<FastForward, GitError> {
         let status = self.status(worktree, 0).await?;
         if status.has_tracked_changes() {
@@ -110,7 +110,9 @@ impl Repository {
         }
         let call = self
             .call_in(worktree, "merge")
-            .args(["--ff-only", "--no-autostash", "--quiet", "--no-stat", "--"])
+            .args(["--ff-only", "--no-autostash", "--quiet", "--no-stat"])
+            // By default git takes ignored files for worthless.
+            .args(["--no-overwrite-ignore", "--"])
             .arg(to.as_str())
             .writes()
             .time(LONG_TIME);

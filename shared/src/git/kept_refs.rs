@@ -26,6 +26,8 @@ impl Repository {
     /// Tells whether it was deleted; the only reference to a commit never is.
     pub async fn release_ref(&self, name: &str, commit: &Oid) -> Result<bool, GitError> {
         check_reference(name)?;
+        // Whoever deletes a branch may rely on this reference, and does so under the lock.
+        let _lock = self.lock().await?;
         let alone = self
             .call("rev-list")
             .args(["--max-count=1", commit.as_str(), "--not"])

@@ -40,10 +40,10 @@ impl Repository {
         self.lock_within(self.patience.unwrap_or(PATIENCE)).await
     }
 
-    /// Returns the repository for somebody who would rather come again than wait for the lock.
+    /// Returns the repository for somebody who would rather come again than wait longer for the lock.
     #[must_use]
-    pub fn impatient(mut self) -> Self {
-        self.patience = Some(LONGEST_PAUSE * 5);
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = Some(patience);
         self
     }
 

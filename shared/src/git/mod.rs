@@ -12,11 +12,13 @@ mod diff;
 mod discovery;
 mod error;
 mod history;
+mod index;
 mod kept_refs;
 mod lock;
 mod merge;
 mod moving_checkout;
 mod names;
+mod nested;
 mod push;
 mod refs;
 mod remove_worktree;
@@ -32,11 +34,11 @@ mod worktree;
 mod tests;
 
 pub use add_worktree::{AddedWorktree, Checkout};
-pub use advance::{MergeTurn, Resumed};
+pub use advance::{MergeTurn, Moved, Resumed};
 pub use command::Git;
 pub use diff::{ChangedFile, DiffStat, DiffText, FileStat, parse_name_status, parse_numstat};
 pub use discovery::Repository;
-pub use error::{GitError, NameKind, RejectReason};
+pub use error::{BranchUse, GitError, NameKind, RejectReason};
 pub use history::{AheadBehind, Commit, FastForward, parse_log};
 pub use names::{
     Oid, check_branch, check_config_key, check_reference, check_remote, check_revision,

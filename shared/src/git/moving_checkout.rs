@@ -12,6 +12,7 @@ use super::discovery::{Repository, path_of};
 use super::error::GitError;
 use super::lock::WorktreeLock;
 use super::names::Oid;
+use crate::model::hidden::reveal_in_line;
 
 /// How long a git of the person may take in the worktree.
 const INDEX_PATIENCE: Duration = Duration::from_secs(3);
@@ -19,10 +20,15 @@ const POLL: Duration = Duration::from_millis(10);
 const LARGEST_FILE: usize = 1 << 30;
 /// What our lock files of an index hold.
 const OURS: &[u8] = b"claude-codex: a merge moves this worktree\n";
+/// Paths that one call of git is given.
+const AT_ONCE: usize = 500;
+/// Files that an error names.
+const SHOWN: usize = 20;
 /// The index that is made ready beside the one in use.
 const NEXT_INDEX: &str = "claude-codex.index";
 
 /// A worktree that has the branch checked out.
+#[derive(Debug)]
 pub(super) struct MovingCheckout<'a> {
     pub(super) repository: &'a Repository,
     /// Of the merges: held by the gits that are started here too.
@@ -58,7 +64,7 @@ impl MovingCheckout<'_> {
                 Err(source) => return Err(io("make", &path, source)),
             }
             // It is our turn, so whoever made a lock of ours has died.
-            if std::fs::read(&path).is_ok_and(|found| found == OURS) {
+            if is_locked_by_us(&self.git_dir) {
                 break;
             }
             if start.elapsed() >= INDEX_PATIENCE {
@@ -76,10 +82,66 @@ impl MovingCheckout<'_> {
 
     pub(super) fn unlock_index(&self) {
         let _ = std::fs::remove_file(self.next_index());
-        let path = self.index_lock();
-        if std::fs::read(&path).is_ok_and(|found| found == OURS) {
-            let _ = std::fs::remove_file(path);
+        if is_locked_by_us(&self.git_dir) {
+            let _ = std::fs::remove_file(self.index_lock());
         }
+    }
+
+    /// Refuses a move that would overwrite files which git ignores: `read-tree` takes those for worthless.
+    ///
+    /// Other untracked files are refused by `read-tree` itself.
+    pub(super) async fn refuse_ignored(&self, from: &Oid, to: &Oid) -> Result<(), GitError> {
+        let changes = self.changes(from, to).await?;
+        let added = changes
+            .iter()
+            .filter(|(_, change)| change.before.is_none() && !change.is_submodule());
+        let taken: BTreeSet<PathBuf> = added.filter_map(|(path, _)| self.taken(path)).collect();
+        let taken: Vec<PathBuf> = taken.into_iter().collect();
+        for some in taken.chunks(AT_ONCE) {
+            // Without a rule of what to exclude, this lists ignored files too.
+            let untracked = self
+                .call("ls-files")
+                .args([
+                    "--others",
+                    "-z",
+                    "--directory",
+                    "--no-empty-directory",
+                    "--",
+                ])
+                .args(some)
+                .env("GIT_LITERAL_PATHSPECS", "1")
+                .success()
+                .await?;
+            let files: Vec<String> = untracked
+                .stdout
+                .split(|byte| *byte == 0)
+                .filter(|name| !name.is_empty())
+                .take(SHOWN)
+                .map(|name| reveal_in_line(&String::from_utf8_lossy(name)))
+                .collect();
+            if !files.is_empty() {
+                return Err(GitError::FilesInTheWay {
+                    worktree: self.path.clone(),
+                    files,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is where a new file is to be: a file or folder of that name, or a file in place of a folder above it.
+    fn taken(&self, path: &Path) -> Option<PathBuf> {
+        let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
+        above.pop();
+        for folder in above.into_iter().rev() {
+            match self.path.join(folder).symlink_metadata() {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => return Some(folder.to_owned()),
+                Err(_) => return None,
+            }
+        }
+        let found = self.path.join(path).symlink_metadata();
+        found.is_ok().then(|| path.to_owned())
     }
 
     /// Copies the index, and brings the copy up to date with the files.
@@ -162,6 +224,12 @@ impl MovingCheckout<'_> {
     /// half written, or changed by a person since, and then it stays.
     pub(super) async fn move_files(&self, from: &Oid, to: &Oid) -> Result<(), GitError> {
         let changes = self.changes(from, to).await?;
+        let mut left_out = self.left_out().await?;
+        left_out.retain(|path| {
+            changes
+                .get(path)
+                .is_some_and(|change| change.after.is_some())
+        });
         let null = from.null_of_same_kind();
         let unlike_from = self
             .differing(&changes, &null, |change| change.before.as_ref())
@@ -184,7 +252,8 @@ impl MovingCheckout<'_> {
         }
         let mut written = Vec::new();
         for (path, change) in &changes {
-            if change.after.is_none() || !unlike_to.contains(path) {
+            let wanted = change.after.is_some() && !left_out.contains(path);
+            if !wanted || !unlike_to.contains(path) {
                 continue;
             }
             let file = self.path.join(path);
@@ -203,8 +272,30 @@ impl MovingCheckout<'_> {
                 .success()
                 .await?;
         }
+        if !left_out.is_empty() {
+            let mut names = Vec::new();
+            for path in &left_out {
+                names.extend_from_slice(path.as_os_str().as_bytes());
+                names.push(0);
+            }
+            self.call("update-index")
+                .args(["--skip-worktree", "-z", "--stdin"])
+                .input(&names)
+                .success()
+                .await?;
+        }
         self.refresh().await?;
         self.use_next_index()
+    }
+
+    /// Lists the files that a sparse checkout leaves out, as the index has them now.
+    async fn left_out(&self) -> Result<BTreeSet<PathBuf>, GitError> {
+        self.prepare().await?;
+        let listed = self.call("ls-files").args(["-t", "-z"]).success().await?;
+        let names = listed.stdout.split(|byte| *byte == 0);
+        Ok(names
+            .filter_map(|line| Some(path_of(line.strip_prefix(b"S ")?)))
+            .collect())
     }
 
     /// Lists what differs between two commits.
@@ -328,6 +419,11 @@ impl Change {
         let mut modes = sides.into_iter().flatten().map(|(mode, _)| mode);
         modes.any(|mode| mode == "160000")
     }
+}
+
+/// Tells whether an index is locked by a merge.
+pub(super) fn is_locked_by_us(git_dir: &Path) -> bool {
+    std::fs::read(git_dir.join("index.lock")).is_ok_and(|found| found == OURS)
 }
 
 fn io(action: &'static str, path: &Path, source: std::io::Error) -> GitError {

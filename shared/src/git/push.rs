@@ -23,6 +23,12 @@ pub struct PushSpec {
     pub auth: Option<Auth>,
 }
 
+impl PushSpec {
+    fn refspec(&self) -> String {
+        format!("{}:refs/heads/{}", self.commit, self.branch)
+    }
+}
+
 /// A header that git sends to URLs that begin with `url`.
 ///
 /// Hooks that git runs for the push can read it; nothing else can, and no file holds it.
@@ -55,15 +61,14 @@ impl Repository {
         let mut call = self
             .call_in(worktree, "push")
             .arg("--porcelain")
+            // Whatever is configured: only what was checked is published.
+            .arg("--no-follow-tags")
             .writes()
             .time(LONG_TIME);
         if let Some(auth) = &spec.auth {
             call = with_auth(call, auth)?;
         }
-        let call = call
-            .arg("--")
-            .arg(&spec.remote)
-            .arg(format!("{}:refs/heads/{}", spec.commit, spec.branch));
+        let call = call.arg("--").arg(&spec.remote).arg(spec.refspec());
         let finished = call.run().await?;
         let outcome = outcome(&call, &finished, spec)?;
         self.set_upstream(spec).await?;
@@ -123,7 +128,7 @@ fn with_auth<'a>(call: Call<'a>, auth: &'a Auth) -> Result<Call<'a>, GitError> {
 fn outcome(call: &Call<'_>, finished: &Finished, spec: &PushSpec) -> Result<PushOutcome, GitError> {
     let stderr = call.stderr(finished);
     let remote = spec.remote.clone();
-    match parse_push(&finished.stdout) {
+    match parse_push(&finished.stdout, &spec.refspec()) {
         Some(Ok(outcome)) if finished.status.success() => return Ok(outcome),
         Some(Err(summary)) => {
             let secret = spec.auth.as_ref().map(|auth| &auth.header);
@@ -203,13 +208,13 @@ fn reason_of(summary: &str, stderr: &str) -> RejectReason {
 
 /// Reads `git push --porcelain` for one branch: what came of it, or the summary of a refusal.
 ///
-/// `None` means that the push ended before git had anything to say about the branch.
-pub fn parse_push(output: &[u8]) -> Option<Result<PushOutcome, String>> {
+/// Hooks print to the same place. `None` means that the push ended before git had anything to say about the branch.
+pub fn parse_push(output: &[u8], refspec: &str) -> Option<Result<PushOutcome, String>> {
     let text = String::from_utf8_lossy(output);
     text.lines().find_map(|line| {
         let mut fields = line.split('\t');
         let (flag, references, summary) = (fields.next()?, fields.next()?, fields.next()?);
-        if !references.contains(':') {
+        if references != refspec {
             return None;
         }
         match flag {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::command::Call;
 use super::discovery::Repository;
 use super::error::GitError;
+use super::lock::WorktreeLock;
 use super::names::{
     Oid, check_branch, check_config_key, check_reference, check_remote, check_revision,
 };
@@ -30,7 +31,7 @@ impl Head {
     }
 }
 
-async fn head<'a>(call: impl Fn(&'static str) -> Call<'a>) -> Result<Head, GitError> {
+pub(super) async fn head<'a>(call: impl Fn(&'static str) -> Call<'a>) -> Result<Head, GitError> {
     let branch = call("symbolic-ref")
         .args(["--quiet", "HEAD"])
         .answer()
@@ -190,7 +191,17 @@ impl Repository {
         only_if_at: Option<&Oid>,
     ) -> Result<(), GitError> {
         check_branch(name)?;
-        let _lock = self.lock().await?;
+        let lock = self.lock().await?;
+        self.delete_branch_while_locked(name, only_if_at, &lock)
+            .await
+    }
+
+    pub(super) async fn delete_branch_while_locked(
+        &self,
+        name: &str,
+        only_if_at: Option<&Oid>,
+        _lock: &WorktreeLock,
+    ) -> Result<(), GitError> {
         if let Some(at) = self.branch_checked_out_at(name).await? {
             return Err(GitError::BranchCheckedOut {
                 name: name.to_owned(),

@@ -12,8 +12,10 @@ use std::time::{Duration, SystemTime};
 use super::discovery::{Repository, path_of_line};
 use super::error::GitError;
 use super::lock::WorktreeLock;
+use super::nested::Nested;
 use super::unsaved::UnsavedWork;
-use super::worktree::{UNFINISHED, remove_directory, resolved};
+use super::worktree::{LONGEST_LINK, UNFINISHED, remove_directory, resolved};
+use crate::{fault, file};
 
 /// Ends the name of a worktree that is being removed.
 const MARK: &str = ".removing";
@@ -40,6 +42,13 @@ impl Repository {
             return Ok(None);
         };
         if path.symlink_metadata().is_err() {
+            match self.unsaved_in_record(&record).await {
+                Ok(unsaved) if !unsaved.is_nothing() => return Ok(Some(unsaved)),
+                // A record that git can't read leads to nothing.
+                Ok(_)
+                | Err(GitError::NotARepository { .. } | GitError::RevisionNotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
             self.forget(&record).await?;
             return Ok(None);
         }
@@ -47,8 +56,9 @@ impl Repository {
         if !unsaved.is_nothing() {
             return Ok(Some(unsaved));
         }
+        let inside = self.worktrees_inside(&path)?;
         let aside = set_aside(&path)?;
-        let forgotten = match self.is_unchanged(&aside, &unsaved, &record).await {
+        let forgotten = match self.is_unchanged(&aside, &unsaved, &record, &inside).await {
             Ok(true) => self.forget(&record).await,
             Ok(false) => {
                 put_back(&aside, &path, &record)?;
@@ -60,6 +70,9 @@ impl Repository {
             put_back(&aside, &path, &record)?;
             return Err(error);
         }
+        for nested in inside {
+            self.forget(&nested.record).await?;
+        }
         delete(&aside).await;
         Ok(None)
     }
@@ -70,7 +83,13 @@ impl Repository {
         aside: &Path,
         found: &UnsavedWork,
         record: &Path,
+        inside: &[Nested],
     ) -> Result<bool, GitError> {
+        for nested in inside {
+            if self.is_needed(nested, aside).await? {
+                return Ok(false);
+            }
+        }
         if record.join("modules").exists() || aside.join(".gitmodules").exists() {
             let again = self.unsaved_work(aside, None).await?;
             return Ok(again.submodules.is_empty()
@@ -177,16 +196,20 @@ impl Repository {
     }
 
     /// Finds the folder in which git keeps what it knows about a worktree.
-    fn record_of(&self, path: &Path) -> Result<Option<PathBuf>, GitError> {
-        let folder = self.common_dir().join("worktrees");
-        let found = match std::fs::read_dir(&folder) {
-            Ok(found) => found,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(io("read", &folder, source)),
-        };
+    pub(super) fn record_of(&self, path: &Path) -> Result<Option<PathBuf>, GitError> {
         let wanted = path.join(".git");
-        let mut records = found.flatten().map(|entry| entry.path());
+        let mut records = self.records()?.into_iter();
         Ok(records.find(|record| recorded_link(record).as_ref() == Some(&wanted)))
+    }
+
+    /// Lists those folders of all linked worktrees.
+    pub(super) fn records(&self) -> Result<Vec<PathBuf>, GitError> {
+        let folder = self.common_dir().join("worktrees");
+        match std::fs::read_dir(&folder) {
+            Ok(found) => Ok(found.flatten().map(|entry| entry.path()).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(source) => Err(io("read", &folder, source)),
+        }
     }
 
     /// Returns git's record of a worktree that was set aside, if it still is that worktree's.
@@ -262,7 +285,10 @@ fn rename_to_free(from: &Path, name: impl Fn(u32) -> PathBuf) -> Result<PathBuf,
     loop {
         let to = name(number);
         match std::fs::rename(from, &to) {
-            Ok(()) => return Ok(to),
+            Ok(()) => {
+                fault::after("rename of a worktree or its record");
+                return Ok(to);
+            }
             Err(error) if number < MOST && to.symlink_metadata().is_ok() => {
                 tracing::debug!(%error, "{} is taken", to.display());
             }
@@ -294,13 +320,13 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 
 /// Reads which record the `.git` file of a worktree names.
 fn linked_record(worktree: &Path) -> Option<PathBuf> {
-    let line = std::fs::read(worktree.join(".git")).ok()?;
+    let line = file::read(&worktree.join(".git"), LONGEST_LINK).ok()?;
     let record = path_of_line(line.strip_prefix(b"gitdir: ")?);
     worktree.join(record).canonicalize().ok()
 }
 
 /// Reads which `.git` file a record names.
-fn recorded_link(record: &Path) -> Option<PathBuf> {
+pub(super) fn recorded_link(record: &Path) -> Option<PathBuf> {
     let text = std::fs::read(record.join("gitdir")).ok()?;
     let link = record.join(path_of_line(&text));
     let folder = link.parent()?;
@@ -310,6 +336,7 @@ fn recorded_link(record: &Path) -> Option<PathBuf> {
 /// Deletes waste. What resists is left to whoever comes next: git does not know it any more.
 async fn delete(waste: &Path) {
     const ATTEMPTS: u32 = 3;
+    fault::after("all but the deletion of a worktree's files");
     for attempt in 1..=ATTEMPTS {
         match tokio::fs::remove_dir_all(waste).await {
             Ok(()) => return,

@@ -95,29 +95,30 @@ impl Repository {
     ///
     /// An untracked directory counts as one entry. Ignored files do not count.
     pub async fn status(&self, worktree: &Path, limit: usize) -> Result<Status, GitError> {
-        self.bounded_status(worktree, "none", limit).await
+        self.bounded_status(worktree, &EVERYTHING, limit).await
     }
 
-    /// Does the same, but of submodules sees only whether another commit is checked out.
+    /// Does the same for somebody who may delete the worktree: by the files themselves, not by what a
+    /// monitor or a setting says of them. Of submodules it sees only whether another commit is checked out.
     pub(super) async fn status_without_submodules(
         &self,
         worktree: &Path,
         limit: usize,
     ) -> Result<Status, GitError> {
-        self.bounded_status(worktree, "dirty", limit).await
+        self.bounded_status(worktree, &BEFORE_REMOVAL, limit).await
     }
 
     async fn bounded_status(
         &self,
         worktree: &Path,
-        ignored: &str,
+        look: &Look,
         limit: usize,
     ) -> Result<Status, GitError> {
-        match self.read_status(worktree, ignored, "normal", limit).await {
+        match self.read_status(worktree, look, "normal", limit).await {
             Err(GitError::Process {
                 source: ProcessError::TooMuchOutput { .. },
             }) => {
-                let status = self.read_status(worktree, ignored, "no", limit).await?;
+                let status = self.read_status(worktree, look, "no", limit).await?;
                 Ok(Status {
                     untracked_left_out: true,
                     ..status
@@ -130,15 +131,17 @@ impl Repository {
     async fn read_status(
         &self,
         worktree: &Path,
-        ignored: &str,
+        look: &Look,
         untracked: &str,
         limit: usize,
     ) -> Result<Status, GitError> {
         let finished = self
             .call_in(worktree, "status")
+            .settings(look.settings)
+            .env("GIT_WORK_TREE", worktree)
             .args(["--porcelain=v2", "-z", "--branch", "--ahead-behind"])
             // The user's settings may hide what would be lost with the worktree.
-            .arg(format!("--ignore-submodules={ignored}"))
+            .arg(format!("--ignore-submodules={}", look.ignored_submodules))
             .arg("--renames")
             .arg(format!("--untracked-files={untracked}"))
             .success()
@@ -146,6 +149,28 @@ impl Repository {
         parse_status(&finished.stdout, limit)
     }
 }
+
+/// How closely to look at a worktree.
+struct Look {
+    ignored_submodules: &'static str,
+    settings: &'static [&'static str],
+}
+
+const EVERYTHING: Look = Look {
+    ignored_submodules: "none",
+    settings: &[],
+};
+const BEFORE_REMOVAL: Look = Look {
+    ignored_submodules: "dirty",
+    settings: &BY_THE_FILES,
+};
+/// A monitor that has died, or lies, says that nothing has changed.
+pub(super) const BY_THE_FILES: [&str; 4] = [
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+];
 
 /// Reads `git status --porcelain=v2 -z --branch`.
 pub fn parse_status(output: &[u8], limit: usize) -> Result<Status, GitError> {

@@ -1,5 +1,6 @@
-//! Work inside submodules. Their repositories lie in the git directory of the worktree (or in the
-//! worktree itself) and are deleted with it, so what their own remotes lack exists nowhere else.
+//! Work inside submodules, and inside repositories that were made in a folder of the worktree. They lie
+//! in the git directory of the worktree (or in the worktree itself) and are deleted with it, so what
+//! their own remotes lack exists nowhere else.
 //!
 //! Git LFS objects of a submodule are not counted: nothing on this machine says whether the remote
 //! has them. Those of the repository itself are kept in its common directory and outlive worktrees.
@@ -9,8 +10,9 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use super::command::{Call, Place};
-use super::discovery::{Repository, path_of};
+use super::discovery::Repository;
 use super::error::GitError;
+use super::index::{Listing, concealed};
 use super::status::parse_status;
 use super::unsaved::parse_count;
 
@@ -27,8 +29,6 @@ const GUARDS: [&str; 10] = [
     "-c",
     "protocol.allow=never",
 ];
-/// The list of all files of the largest repositories.
-const LISTING: usize = 256 << 20;
 
 /// What one submodule would lose with the worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +46,7 @@ impl Repository {
         &self,
         worktree: &Path,
         git_dir: &Path,
+        listing: &Listing,
     ) -> Result<Vec<SubmoduleWork>, GitError> {
         let mut found = Vec::new();
         let modules = git_dir.join("modules");
@@ -57,7 +58,7 @@ impl Repository {
                 (path.clone(), name.to_owned())
             })
             .collect();
-        let mut places = self.gitlinks(self.call_in(worktree, "ls-files")).await?;
+        let mut places = [listing.links.as_slice(), &listing.repositories].concat();
         let mut checked = BTreeSet::new();
         while let Some(path) = places.pop() {
             let folder = worktree.join(&path);
@@ -73,7 +74,10 @@ impl Repository {
                     named.push((nested, path.clone()));
                 }
             }
-            let uncommitted = self.uncommitted_in(&folder).await?;
+            let inner = self.guarded(Place::Worktree(&folder), "ls-files");
+            let inner = Listing::read(inner, &folder).await?;
+            let marked = inner.conceals.then_some(git_dir);
+            let uncommitted = self.uncommitted_in(&folder, marked).await?;
             if uncommitted > 0 {
                 found.push(SubmoduleWork {
                     path: path.clone(),
@@ -81,8 +85,8 @@ impl Repository {
                     commits: 0,
                 });
             }
-            let nested = self.gitlinks(self.guarded(Place::Worktree(&folder), "ls-files"));
-            places.extend(nested.await?.into_iter().map(|inner| path.join(inner)));
+            let nested = inner.links.iter().chain(&inner.repositories);
+            places.extend(nested.map(|inner| path.join(inner)));
         }
         for (git_dir, path) in named {
             let commits = self.commits_without_remote(&git_dir).await?;
@@ -106,41 +110,39 @@ impl Repository {
             .env("GIT_WORK_TREE", place.path())
     }
 
-    /// Lists the paths in the index that are commits of other repositories.
-    async fn gitlinks(&self, call: Call<'_>) -> Result<Vec<PathBuf>, GitError> {
-        let listed = call
-            .args(["--stage", "-z"])
-            .output(LISTING)
-            .success()
-            .await?;
-        let links = listed.stdout.split(|byte| *byte == 0).filter_map(|line| {
-            let tab = line.iter().position(|byte| *byte == b'\t')?;
-            line.starts_with(b"160000 ")
-                .then(|| path_of(&line[tab + 1..]))
-        });
-        Ok(links.collect())
-    }
-
-    async fn uncommitted_in(&self, submodule: &Path) -> Result<usize, GitError> {
-        let mut call = self
-            .guarded(Place::Worktree(submodule), "status")
-            .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind"])
-            // Nested ones are looked at by themselves.
-            .args(["--ignore-submodules=dirty", "--untracked-files=normal"]);
+    /// Counts changed files; those that the index is told not to look at too, if there may be any: then
+    /// `marked` is where an index without such marks can be made.
+    async fn uncommitted_in(
+        &self,
+        submodule: &Path,
+        marked: Option<&Path>,
+    ) -> Result<usize, GitError> {
         let mut settings = Vec::new();
         for filter in self.own_filters(submodule).await? {
             for (key, value) in [("clean", ""), ("process", ""), ("required", "false")] {
                 settings.push((format!("{filter}.{key}"), value));
             }
         }
-        call = call.env("GIT_CONFIG_COUNT", settings.len().to_string());
-        for (index, (key, value)) in settings.into_iter().enumerate() {
-            call = call
-                .env(format!("GIT_CONFIG_KEY_{index}"), key)
-                .env(format!("GIT_CONFIG_VALUE_{index}"), value);
-        }
-        let status = call.success().await?;
-        Ok(parse_status(&status.stdout, 0)?.total)
+        let call = |operation| {
+            let call = self.guarded(Place::Worktree(submodule), operation);
+            let call = call.env("GIT_CONFIG_COUNT", settings.len().to_string());
+            let numbered = settings.iter().enumerate();
+            numbered.fold(call, |call, (index, (key, value))| {
+                call.env(format!("GIT_CONFIG_KEY_{index}"), key)
+                    .env(format!("GIT_CONFIG_VALUE_{index}"), value)
+            })
+        };
+        let status = call("status")
+            .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind"])
+            // Nested ones are looked at by themselves.
+            .args(["--ignore-submodules=dirty", "--untracked-files=normal"])
+            .success()
+            .await?;
+        let status = parse_status(&status.stdout, 0)?;
+        Ok(match marked {
+            Some(git_dir) if status.total == 0 => concealed(call, git_dir).await?,
+            Some(_) | None => status.total,
+        })
     }
 
     /// Lists the filters that the submodule itself configures, as `filter.NAME`.
@@ -176,7 +178,7 @@ impl Repository {
         let counted = self
             .guarded(Place::Repository(git_dir), "rev-list")
             .args(["--count", "--ignore-missing"])
-            .args(["--exclude=refs/remotes/*", "--exclude=refs/tags/*", "--all"])
+            .args(["--exclude=refs/remotes/*", "--all"])
             .args(["--stdin", "--not", "--remotes"])
             .input(input.as_bytes())
             .success()

@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::command::Call;
+use super::command::{Call, Place};
 use super::discovery::{Repository, path_of_line};
 use super::error::GitError;
 use super::history::{Commit, LOG_FORMAT, parse_log};
+use super::index::{Listing, concealed};
 use super::names::{Oid, check_branch};
-use super::refs::Head;
-use super::status::{Entry, Status};
+use super::refs::{Head, head};
+use super::status::{BY_THE_FILES, Entry, Status};
 use super::submodules::SubmoduleWork;
+use super::worktree::resolved;
 use crate::process::Finished;
 
 const SHOWN_ENTRIES: usize = 20;
@@ -40,6 +42,8 @@ pub struct UnsavedWork {
     /// What was begun and not finished.
     pub operation: Option<Operation>,
     pub submodules: Vec<SubmoduleWork>,
+    /// Worktrees inside this one that have something to lose.
+    pub worktrees: Vec<PathBuf>,
     /// The commit that was checked out.
     pub commit: Option<Oid>,
 }
@@ -52,6 +56,7 @@ impl UnsavedWork {
             && self.commits == 0
             && self.operation.is_none()
             && self.submodules.is_empty()
+            && self.worktrees.is_empty()
     }
 }
 
@@ -85,32 +90,104 @@ impl Repository {
     ) -> Result<UnsavedWork, GitError> {
         own_branch.map(check_branch).transpose()?;
         let git_dir = self.git_dir(worktree).await?;
-        let (status, submodules) = tokio::try_join!(
+        if !resolved(&git_dir).starts_with(resolved(self.common_dir())) {
+            // Somebody has made another repository of it.
+            return Err(GitError::NotALinkedWorktree {
+                path: worktree.to_owned(),
+            });
+        }
+        let call = |operation| {
+            let call = self.call_in(worktree, operation).settings(&BY_THE_FILES);
+            call.env("GIT_WORK_TREE", worktree)
+        };
+        let (status, listing) = tokio::try_join!(
             self.status_without_submodules(worktree, SHOWN_ENTRIES),
-            self.submodule_work(worktree, &git_dir)
+            Listing::read(call("ls-files"), worktree)
         )?;
+        let submodules = self.submodule_work(worktree, &git_dir, &listing).await?;
+        let mut worktrees = Vec::new();
+        for nested in self.worktrees_inside(&resolved(worktree))? {
+            if self.is_needed(&nested, worktree).await? {
+                worktrees.push(nested.place);
+            }
+        }
+        let uncommitted = if listing.conceals && status.total == 0 {
+            concealed(call, &git_dir).await?
+        } else {
+            status.total
+        };
         let (commits, newest_commits) = self
             .commits_only_here(worktree, &status, own_branch)
             .await?;
         Ok(UnsavedWork {
-            uncommitted: status.total,
+            uncommitted,
             entries: status.entries,
             untracked_left_out: status.untracked_left_out,
             commits,
             newest_commits,
             operation: operation_in(&git_dir),
             submodules,
+            worktrees,
             commit: status.commit,
         })
     }
 
-    /// Counts the commits of a branch that nothing else leads to.
-    pub async fn commits_only_on(&self, branch: &str) -> Result<usize, GitError> {
+    /// Finds what would be lost with git's record of a worktree whose files are gone: commits on a
+    /// detached HEAD, the worktree's own references, the repositories of submodules.
+    pub(super) async fn unsaved_in_record(&self, record: &Path) -> Result<UnsavedWork, GitError> {
+        let call = |operation| self.git.call(Place::Repository(record), operation);
+        let detached = match head(call).await? {
+            // Whether its branch may go is another question.
+            Head::Branch(_) | Head::Unborn(_) => None,
+            Head::Detached(commit) => Some(commit),
+        };
+        let mut range: Vec<String> = detached.iter().map(|oid| oid.as_str().to_owned()).collect();
+        range.extend(OWN_REFERENCES.map(str::to_owned));
+        range.push("--not".to_owned());
+        range.extend(ELSEWHERE.map(str::to_owned));
+        range.push("--".to_owned());
+        let counted = call("rev-list").arg("--count").args(&range);
+        let commits = parse_count(&over_all_references(&counted).await?.stdout)?;
+        Ok(UnsavedWork {
+            uncommitted: 0,
+            entries: Vec::new(),
+            untracked_left_out: false,
+            commits,
+            newest_commits: Vec::new(),
+            operation: None,
+            submodules: self
+                .submodule_work(record, record, &Listing::default())
+                .await?,
+            worktrees: Vec::new(),
+            commit: detached,
+        })
+    }
+
+    /// Deletes a branch unless it has commits that nothing else leads to; returns how many.
+    ///
+    /// One that is gone already is fine; one that a worktree has checked out is refused.
+    pub async fn delete_saved_branch(&self, branch: &str) -> Result<usize, GitError> {
         check_branch(branch)?;
+        let reference = format!("refs/heads/{branch}");
+        // Counted under the lock: whatever else keeps its commits is deleted under it too, so of two branches with the same
+        // commits one stays.
+        let lock = self.lock().await?;
+        let Some(tip) = self.read_ref(&reference).await? else {
+            return Ok(0);
+        };
+        let commits = self.commits_only_on(branch, &tip).await?;
+        if commits == 0 {
+            self.delete_branch_while_locked(branch, Some(&tip), &lock)
+                .await?;
+        }
+        Ok(commits)
+    }
+
+    /// Counts the commits of a branch that nothing else leads to.
+    async fn commits_only_on(&self, branch: &str, tip: &Oid) -> Result<usize, GitError> {
         let counted = self
             .call("rev-list")
-            .arg("--count")
-            .arg(format!("refs/heads/{branch}"))
+            .args(["--count", tip.as_str()])
             .arg("--not")
             .arg(format!("--exclude={branch}"))
             .args(ELSEWHERE)

@@ -5,9 +5,16 @@ use std::path::{Path, PathBuf};
 use super::discovery::{Repository, path_of, path_of_line};
 use super::error::GitError;
 use super::names::Oid;
+use crate::file;
 
 /// The reason git gives for its own lock while a worktree is being added.
 pub(super) const UNFINISHED: &str = "initializing";
+
+/// The `.git` file of a linked worktree names one path.
+pub(super) const LONGEST_LINK: u64 = 64 << 10;
+
+/// The file, in git's record of a worktree, that says whose it is.
+const LABEL: &str = "claude-codex-label";
 
 /// One line of `git worktree list`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,9 +52,29 @@ impl Repository {
         parse_worktrees(&finished.stdout, b'\n')
     }
 
+    /// Writes into git's record of a worktree whose it is. The note goes with the record.
+    pub fn label_worktree(&self, path: &Path, label: &str) -> Result<(), GitError> {
+        let path = resolved(path);
+        let Some(record) = self.record_of(&path)? else {
+            return Err(GitError::NotALinkedWorktree { path });
+        };
+        let file = record.join(LABEL);
+        std::fs::write(&file, label).map_err(|source| GitError::Io {
+            action: "write",
+            path: file,
+            source,
+        })
+    }
+
+    /// Reads whose a worktree is; none if nobody has said so.
+    pub fn label_of_worktree(&self, path: &Path) -> Result<Option<String>, GitError> {
+        let record = self.record_of(&resolved(path))?;
+        Ok(record.and_then(|record| std::fs::read_to_string(record.join(LABEL)).ok()))
+    }
+
     /// Tells whether the files of a linked worktree were never all written: git writes the index last.
     pub fn checkout_is_unfinished(&self, path: &Path) -> bool {
-        let link = std::fs::read(path.join(".git")).unwrap_or_default();
+        let link = file::read(&path.join(".git"), LONGEST_LINK).unwrap_or_default();
         link.strip_prefix(b"gitdir: ").is_some_and(|git_dir| {
             let git_dir = path.join(path_of_line(git_dir));
             git_dir.is_dir() && !git_dir.join("index").exists()

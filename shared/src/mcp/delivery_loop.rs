@@ -17,10 +17,10 @@ const RECONCILE_EVERY: Duration = Duration::from_secs(30);
 
 /// Delivers to one instance for as long as its server lives.
 pub(super) async fn deliver_always(context: &Context, id: &InstanceId) {
-    match context.store.changes() {
-        Ok(changes) => {
+    match context.store.messages_to(id) {
+        Ok(messages) => {
             tokio::join!(
-                deliver_after(changes, context, id),
+                deliver_after(messages, context, id),
                 reconcile_always(context)
             );
         }
@@ -28,16 +28,16 @@ pub(super) async fn deliver_always(context: &Context, id: &InstanceId) {
     }
 }
 
-async fn deliver_after(mut changes: Changes, context: &Context, id: &InstanceId) {
+async fn deliver_after(mut messages: Changes, context: &Context, id: &InstanceId) {
     let mut pause = RETRY;
     let mut complaint = String::new();
     loop {
         // Before the look, so that what comes after it is not missed.
-        changes.forget();
+        messages.forget();
         match deliver(context, id).await {
             Ok(Delivery::Nothing) => {
                 pause = RETRY;
-                changes.next().await;
+                messages.next().await;
                 continue;
             }
             Ok(Delivery::Taken | Delivery::Unconfirmed) => {

@@ -12,9 +12,11 @@ use tokio_util::task::TaskTracker;
 
 use super::delivery_loop::deliver_always;
 use crate::config::Environment;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::model::{InstanceId, InstanceKind};
-use crate::workflow::{Context, Run, adopt, connect, forget, is_without_server, leave, reconcile};
+use crate::workflow::{
+    Context, Run, adopt, adopt_again, connect, forget, is_to_be_adopted, leave, reconcile,
+};
 
 #[derive(Debug, Clone)]
 pub(super) struct Identity(Arc<Inner>);
@@ -84,10 +86,11 @@ impl Identity {
     async fn find(&self, run: &Run) -> Result<InstanceId, Error> {
         let context = self.context().await?;
         let launched = self.0.environment.instance_id()?;
-        if let Some(known) = self.known()
-            && (launched.is_some() || !is_without_server(&context, &known).await?)
+        let known = self.known();
+        if let Some(known) = &known
+            && (launched.is_some() || !is_to_be_adopted(&context, known).await?)
         {
-            return Ok(known);
+            return Ok(known.clone());
         }
         let (id, fresh) = if let Some(id) = launched {
             (connect(&context, &id, self.0.kind).await?, false)
@@ -95,6 +98,10 @@ impl Identity {
             let adopted = adopt(&context, run, self.0.kind).await?;
             (adopted.id, adopted.fresh)
         };
+        // Its Claude Code has gone on to a session that has a row of its own.
+        if let Some(before) = known.filter(|before| *before != id) {
+            leave(&context, &before).await?;
+        }
         self.0.act_for(id.clone(), fresh);
         Ok(id)
     }
@@ -158,12 +165,24 @@ impl Identity {
         });
     }
 
-    /// Returns the instance it was launched for, or the one that it has adopted by now.
+    /// Returns the instance it was launched for, or the one that its session was adopted as.
     pub(super) async fn present(&self, run: &Run) -> Result<Option<InstanceId>, Error> {
-        match self.0.environment.instance_id()? {
-            Some(_) => self.instance(run).await.map(Some),
-            None => Ok(self.known()),
+        let _finding = self.0.finding.lock().await;
+        if self.0.environment.instance_id()?.is_some() {
+            return self.find(run).await.map(Some);
         }
+        if let Some(known) = self.known() {
+            return Ok(Some(known));
+        }
+        if self.0.environment.claude_session_id().is_none() {
+            return Ok(None);
+        }
+        let found = adopt_again(&*self.context().await?, self.0.kind).await?;
+        if let Some(id) = &found {
+            self.0.act_for(id.clone(), false);
+            self.begin_serving();
+        }
+        Ok(found)
     }
 
     pub(super) fn known(&self) -> Option<InstanceId> {
@@ -175,27 +194,36 @@ impl Identity {
         self.0.context.get().cloned()
     }
 
-    /// Marks a launched instance as connected, after the request at hand is answered.
+    /// Marks a launched instance as connected, or finds the row of a session that comes back, after the request at
+    /// hand is answered.
     pub(super) fn connected(&self) {
-        let launched = self
-            .0
-            .environment
-            .instance_id()
-            .is_ok_and(|id| id.is_some());
-        if !launched || self.0.heard.swap(true, Ordering::Relaxed) {
+        let environment = &self.0.environment;
+        let launched = environment.instance_id().is_ok_and(|id| id.is_some());
+        let may_come_back = environment.claude_session_id().is_some();
+        if !(launched || may_come_back) || self.0.heard.swap(true, Ordering::Relaxed) {
             return;
         }
         let identity = self.clone();
         self.0.tasks.spawn(async move {
             // Let the answer out first: Claude Code's first turn goes without the tools of a late server.
             tokio::task::yield_now().await;
-            match identity.instance(&Run::unattended()).await {
-                Ok(_) => identity.begin_serving(),
+            identity.be_present().await;
+        });
+    }
+
+    /// Nobody else says that the agent is up: a database that is busy for long is waited for.
+    async fn be_present(&self) {
+        loop {
+            match self.present(&Run::unattended()).await {
+                Ok(_) => return self.begin_serving(),
                 Err(error) => {
                     tracing::error!(code = %error.code, %error, "cannot report that the agent is up");
+                    if error.code != Code::DatabaseBusy || self.0.shutdown.is_cancelled() {
+                        return;
+                    }
                 }
             }
-        });
+        }
     }
 
     /// Ends the row of an adopted session: its server's input has ended.

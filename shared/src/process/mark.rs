@@ -11,13 +11,13 @@ pub fn this_process() -> ProcessMark {
     let pid = std::process::id();
     ProcessMark {
         pid,
-        started: start_time(pid).map(in_this_boot).unwrap_or_default(),
+        started: start_time(pid).map(began_here).unwrap_or_default(),
     }
 }
 
 /// Returns the mark of another process, if it lives.
 pub fn mark(pid: u32) -> Option<ProcessMark> {
-    let started = in_this_boot(start_time(pid)?);
+    let started = began_here(start_time(pid)?);
     Some(ProcessMark { pid, started })
 }
 
@@ -30,16 +30,67 @@ pub fn nobody() -> ProcessMark {
 }
 
 /// Tells whether a marked process still lives, and is not another one with the same number.
+///
+/// One that can't be seen from here is taken for alive.
 pub fn is_alive(mark: &ProcessMark) -> bool {
-    start_time(mark.pid).is_some_and(|started| in_this_boot(started) == mark.started)
+    is_seen(mark) || is_out_of_sight(mark)
+}
+
+/// Tells whether a marked process lives, and its number means the same process here.
+pub fn is_seen(mark: &ProcessMark) -> bool {
+    start_time(mark.pid).is_some_and(|ticks| {
+        let of_older_release = in_this_boot(&ticks) == mark.started;
+        of_older_release || began_here(ticks) == mark.started
+    })
+}
+
+/// Tells whether a mark is of a process of the machine itself while this one is in a container or sandbox with
+/// process numbers of its own. A mark of another container is not: one that was started anew is another one.
+pub fn is_out_of_sight(mark: &ProcessMark) -> bool {
+    let (Some(boot), Some(space)) = (boot_id(), number_space()) else {
+        return false;
+    };
+    space != MACHINE && mark.started.ends_with(&format!("-{boot}-{MACHINE}"))
+}
+
+/// Tells whether a marked process lives and goes on: one that was stopped (Ctrl-Z, a debugger) does nothing until somebody
+/// continues it.
+pub fn is_running(mark: &ProcessMark) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", mark.pid)).unwrap_or_default();
+    let state = stat
+        .rsplit_once(") ")
+        .and_then(|(_, rest)| rest.chars().next());
+    is_out_of_sight(mark) || (is_seen(mark) && !matches!(state, Some('T' | 't')))
 }
 
 /// Adds the boot id: after a reboot both the number and the clock tick may come again.
-fn in_this_boot(ticks: String) -> String {
+fn in_this_boot(ticks: &str) -> String {
     match boot_id() {
         Some(boot) => format!("{ticks}-{boot}"),
-        None => ticks,
+        None => ticks.to_owned(),
     }
+}
+
+/// Adds the boot and whose process numbers are meant.
+fn began_here(ticks: String) -> String {
+    match (boot_id(), number_space()) {
+        (Some(boot), Some(space)) => format!("{ticks}-{boot}-{space}"),
+        (Some(boot), None) => format!("{ticks}-{boot}"),
+        (None, _) => ticks,
+    }
+}
+
+/// The pid namespace of a machine, in which containers and sandboxes have theirs; its number is fixed (Linux).
+const MACHINE: &str = "4026531836";
+
+/// Returns the pid namespace of this process, where there is such a thing (Linux).
+fn number_space() -> Option<&'static str> {
+    static SPACE: LazyLock<Option<String>> = LazyLock::new(|| {
+        let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
+        let number = link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?;
+        Some(number.to_owned())
+    });
+    SPACE.as_deref()
 }
 
 /// Returns how long the machine has been awake since it was booted, by a clock that nobody can set.
@@ -84,7 +135,7 @@ pub(super) fn start_time(pid: u32) -> Option<String> {
 
 /// Asks a marked process to end; one that has ended, or another with its number, is left alone.
 pub fn ask_to_end(mark: &ProcessMark) {
-    if is_alive(mark)
+    if is_seen(mark)
         && let Some(pid) = Pid::from_raw(mark.pid.cast_signed())
     {
         let _ = rustix::process::kill_process(pid, Signal::TERM);

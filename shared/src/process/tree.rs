@@ -39,6 +39,13 @@ pub fn variable_of(pid: u32, name: &str) -> Option<String> {
     })
 }
 
+/// Returns the processes that were started with a variable, and its value.
+pub fn started_with(name: &str) -> Vec<(u32, String)> {
+    all_processes()
+        .filter_map(|pid| Some((pid, variable_of(pid, name)?)))
+        .collect()
+}
+
 /// Returns the processes below one, with how many seconds ago each began.
 pub fn descendants(of: u32) -> Vec<(u32, f64)> {
     /// What Linux counts in, on every machine that it runs on.
@@ -67,8 +74,65 @@ pub(super) fn all_processes() -> impl Iterator<Item = u32> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
+/// Tells whether a program of ours has started this child itself, and has not become its parent when another ended.
+///
+/// We start agents in our own session, as leaders of a group or in our own. What an agent leaves behind
+/// has either a session of its own or is one of the agent's group.
+pub fn was_started_by(child: u32, parent: u32) -> bool {
+    let (Some([parent_now, group, session]), Some([_, own_group, own_session])) =
+        (origin_of(child), origin_of(parent))
+    else {
+        return false;
+    };
+    parent_now == parent && session == own_session && (group == child || group == own_group)
+}
+
 pub(super) fn parent_of(pid: u32) -> Option<u32> {
+    origin_of(pid).map(|[parent, ..]| parent)
+}
+
+/// Reads parent, group and session of a process: `/proc/<pid>/stat` is `pid (name) state ppid pgrp session …`
+fn origin_of(pid: u32) -> Option<[u32; 3]> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
+    let mut numbers = rest
+        .split(' ')
+        .skip(1)
+        .map_while(|field| field.parse().ok());
+    Some([numbers.next()?, numbers.next()?, numbers.next()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    struct Ended(Child);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn what_was_left_to_a_process_was_not_started_by_it() {
+        let start = |command: &mut Command| Ended(command.arg("60").spawn().unwrap());
+        let me = std::process::id();
+        let plain = start(&mut Command::new("sleep"));
+        let leader = start(Command::new("sleep").process_group(0));
+        assert!(was_started_by(plain.0.id(), me));
+        assert!(was_started_by(leader.0.id(), me));
+        assert!(!was_started_by(me, plain.0.id()));
+        // As an agent's shell starts what it leaves behind.
+        let abandoned = start(Command::new("setsid").arg("sleep"));
+        let session = || origin_of(abandoned.0.id()).map(|[_, _, session]| session);
+        while session() != Some(abandoned.0.id()) {
+            std::thread::yield_now();
+        }
+        assert!(!was_started_by(abandoned.0.id(), me));
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::overrides::{Override, ProfileError};
 use super::table::{built_in, known};
-use super::{Profile, ProfileName, REPOSITORY_FILE, USER_FILE, node};
+use super::{Profile, ProfileName, USER_FILE, node};
 
 /// No project file that anybody wrote is larger.
 const LARGEST: u64 = 1 << 20;
@@ -51,12 +51,12 @@ pub fn find(
     is_trusted: impl FnOnce(&str) -> bool,
 ) -> Result<Option<Profile>, ProfileError> {
     let of_user = match home {
-        Some(home) => Override::read(&home.join(USER_FILE), |_| true)?,
+        Some(home) => Override::read(&home.join(USER_FILE))?,
         None => None,
     };
     let said = match of_user {
         Some(said) => Some(said),
-        None => Override::read(&worktree.join(REPOSITORY_FILE), is_trusted)?,
+        None => Override::read_inside(worktree, is_trusted)?,
     };
     if let Some(said) = said {
         return Ok(Some(said.onto(worktree, detect(worktree, path))));

@@ -1,16 +1,15 @@
 //! What a person says about their project: `.claude-codex/tdd.json`, or `~/.claude/tdd-override.json` for all.
 
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::table::built_in;
-use super::{Profile, ProfileName};
+use super::{Profile, ProfileName, REPOSITORY_FILE};
+use crate::file;
 
-/// A file with some patterns and commands is never larger.
-const LARGEST: u64 = 64 << 10;
 /// An hour: more is a mistake in the unit.
 const LONGEST: u64 = 3_600;
 
@@ -45,29 +44,38 @@ pub struct Override {
     pub time_limit_seconds: Option<u64>,
 }
 
+fn unreadable(path: &Path, source: std::io::Error) -> ProfileError {
+    ProfileError::Unreadable {
+        path: path.to_owned(),
+        source,
+    }
+}
+
 impl Override {
-    /// Reads a file; none if there is none, or its text is not trusted.
-    pub(super) fn read(
-        path: &Path,
+    /// Reads the person's own file; none if there is none.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(path, &text).map(Some),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(path, error)),
+        }
+    }
+
+    /// Reads the repository's file; none if there is none, or its text is not trusted.
+    pub(super) fn read_inside(
+        worktree: &Path,
         is_trusted: impl FnOnce(&str) -> bool,
     ) -> Result<Option<Self>, ProfileError> {
-        let unreadable = |source| ProfileError::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
-        let file = match std::fs::File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(error)),
-        };
-        let mut text = String::new();
-        file.take(LARGEST)
-            .read_to_string(&mut text)
-            .map_err(unreadable)?;
-        if !is_trusted(&text) {
-            return Ok(None);
+        let path = worktree.join(REPOSITORY_FILE);
+        let text = file::read_inside(worktree, REPOSITORY_FILE);
+        match text.map_err(|error| unreadable(&path, error))? {
+            Some(text) if is_trusted(&text) => Self::parse(&path, &text).map(Some),
+            Some(_) | None => Ok(None),
         }
-        let said: Self = serde_json::from_str(&text).map_err(|source| ProfileError::Invalid {
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Self, ProfileError> {
+        let said: Self = serde_json::from_str(text).map_err(|source| ProfileError::Invalid {
             path: path.to_owned(),
             source,
         })?;
@@ -78,7 +86,7 @@ impl Override {
                 problem: format!("timeLimitSeconds is from 1 to {LONGEST}"),
             });
         }
-        Ok(Some(said))
+        Ok(said)
     }
 
     /// Puts what was said onto what was found. Patterns and commands of a file are about the whole worktree.

@@ -38,15 +38,45 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Returns the instances of one kind in a worktree whose work may go on, newest first.
-    pub fn open_in_worktree(
+    /// Tells whether there is a row of a Claude session, or a live one of its process.
+    pub fn is_adopted(
+        &self,
+        session: &str,
+        agent: Option<&ProcessMark>,
+    ) -> Result<bool, StoreError> {
+        let by_session = self
+            .connection
+            .prepare_cached(
+                "SELECT 1 FROM instances WHERE claude_session_id = ?1 AND origin = 'adopted'",
+            )?
+            .exists([session])?;
+        Ok(match agent {
+            Some(agent) if !by_session => !self.adopted_by_agent(agent)?.is_empty(),
+            Some(_) | None => by_session,
+        })
+    }
+
+    /// Returns the live launched agents whose session this is.
+    pub fn launched_in_session(&self, session: &str) -> Result<Vec<Instance>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM instances WHERE claude_session_id = ?1 AND origin = 'launched'
+             AND status IN {LIVE}"
+        ))?;
+        let rows = statement
+            .query_map([session], instance)?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the adopted instances of one kind in a worktree whose work may go on, newest first.
+    pub fn adopted_in_worktree(
         &self,
         kind: InstanceKind,
         worktree: &str,
     ) -> Result<Vec<Instance>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT * FROM instances WHERE worktree_path = ?1 AND kind = ?2 AND status NOT IN {OVER}
-             ORDER BY created_at DESC, id DESC"
+            "SELECT * FROM instances WHERE worktree_path = ?1 AND kind = ?2 AND origin = 'adopted'
+             AND status NOT IN {OVER} ORDER BY created_at DESC, id DESC"
         ))?;
         let rows = statement
             .query_map(params![worktree, kind.as_str()], instance)?

@@ -3,7 +3,8 @@
 //! `PRAGMA data_version` is the truth. It counts the commits of every connection but the one that is
 //! asked, so the watcher has a connection of its own, and a thread of its own, because it may have to wait.
 //! What wakes it is a change of the files (inotify); a slow look is the safety net. Where there is no
-//! inotify, it looks more often.
+//! inotify, it looks more often. Who waits for messages to one agent listens to that agent's wake file instead of
+//! the database: it is written after the commit, so there is nothing to look up.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -14,8 +15,9 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::database::Files;
-use super::file_events::FileEvents;
-use super::{StoreError, open};
+use super::file_events::{FileEvents, Heard};
+use super::{StoreError, open, wake};
+use crate::model::InstanceId;
 
 /// How often the database is looked at though nothing was heard.
 const SAFETY_NET: Duration = Duration::from_secs(3);
@@ -62,14 +64,27 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
+    /// Watches for every commit.
     pub(super) fn start(path: &Path) -> Result<Arc<Self>, std::io::Error> {
+        Self::run(Watch::new(path, None))
+    }
+
+    /// Watches for messages to one agent.
+    pub(super) fn start_for(
+        path: &Path,
+        instance: &InstanceId,
+    ) -> Result<Arc<Self>, std::io::Error> {
+        Self::run(Watch::new(path, Some(wake::file(path, instance))))
+    }
+
+    fn run(watch: Watch) -> Result<Arc<Self>, std::io::Error> {
         let watcher = Arc::new(Self {
             number: watch::Sender::new(0),
         });
-        let (path, told) = (path.to_owned(), Arc::downgrade(&watcher));
+        let told = Arc::downgrade(&watcher);
         thread::Builder::new()
             .name("store-watch".to_owned())
-            .spawn(move || Watch::new(path).run(&told))?;
+            .spawn(move || watch.run(&told))?;
         Ok(watcher)
     }
 
@@ -83,15 +98,18 @@ impl Watcher {
 
 struct Watch {
     path: PathBuf,
+    /// The only file that is listened to; none: those of the database.
+    wake_file: Option<PathBuf>,
     events: Option<FileEvents>,
     opened: Option<(Connection, Files)>,
     seen: Option<i64>,
 }
 
 impl Watch {
-    fn new(path: PathBuf) -> Self {
+    fn new(path: &Path, wake_file: Option<PathBuf>) -> Self {
         Self {
-            path,
+            path: path.to_owned(),
+            wake_file,
             events: None,
             opened: None,
             seen: None,
@@ -108,18 +126,20 @@ impl Watch {
                 self.listen();
             }
             let heard = self.events.as_mut().is_some_and(FileEvents::take);
-            changed |= self.look();
+            changed |= (heard && self.wake_file.is_some()) || self.look();
             if changed {
                 match told.upgrade() {
                     Some(watcher) => watcher.number.send_modify(|number| *number += 1),
                     None => return,
                 }
-                thread::sleep(REST);
                 changed = false;
-                pause = FIRST_LOOK;
-                continue;
+                if self.wake_file.is_none() {
+                    thread::sleep(REST);
+                    pause = FIRST_LOOK;
+                    continue;
+                }
             }
-            if heard {
+            if heard && self.wake_file.is_none() {
                 pause = FIRST_LOOK;
             }
             if !self.wait(pause) {
@@ -145,7 +165,14 @@ impl Watch {
     }
 
     fn listen(&mut self) {
-        self.events = FileEvents::of(&self.path, self.events.take());
+        let heard = match &self.wake_file {
+            Some(file) => {
+                wake::make(file);
+                Heard::file(file)
+            }
+            None => Heard::database(&self.path),
+        };
+        self.events = FileEvents::of(heard, self.events.take());
     }
 
     /// Tells whether something was committed since the last look.

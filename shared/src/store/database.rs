@@ -12,7 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
-use super::{StoreError, open};
+use super::{StoreError, open, wake};
+use crate::model::InstanceId;
 
 #[derive(Debug)]
 pub(super) struct Database {
@@ -147,6 +148,11 @@ impl Files {
         is_other(&self.path, self.database)
             || (self.wal.is_some() && is_other(&self.wal_path(), self.wal))
             || (self.shm.is_some() && is_other(&self.shm_path(), self.shm))
+    }
+
+    /// Wakes whoever delivers to an agent.
+    pub(super) fn wake(&self, instance: &InstanceId) {
+        wake::wake(&self.path, instance);
     }
 
     fn wal_path(&self) -> PathBuf {

@@ -62,6 +62,8 @@ pub enum StoreError {
     PullRequestState { number: u64, state: PullState },
     #[error("pull request {number} is open for the same branch")]
     PullRequestOpen { number: u64 },
+    #[error("pull request {number} is just being merged")]
+    PullRequestMerging { number: u64 },
 }
 
 impl StoreError {
@@ -91,7 +93,8 @@ impl StoreError {
             | Self::ReviewPending { .. }
             | Self::PullRequestNotFound { .. }
             | Self::PullRequestState { .. }
-            | Self::PullRequestOpen { .. } => None,
+            | Self::PullRequestOpen { .. }
+            | Self::PullRequestMerging { .. } => None,
         }
     }
 }

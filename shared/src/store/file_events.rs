@@ -1,4 +1,37 @@
-//! Hearing that the files of a database change: inotify on Linux, nothing elsewhere.
+//! Hearing that files change: inotify on Linux, nothing elsewhere.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What is listened to.
+#[derive(Debug)]
+pub(super) struct Heard {
+    path: PathBuf,
+    /// Of a folder, only files whose names begin so count.
+    prefix: Option<OsString>,
+}
+
+impl Heard {
+    /// The files of a database: their folder is watched, because they come and go.
+    pub(super) fn database(path: &Path) -> Self {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            Some(_) | None => Path::new("."),
+        };
+        Self {
+            path: folder.to_owned(),
+            prefix: path.file_name().map(ToOwned::to_owned),
+        }
+    }
+
+    /// One file, and nothing else in its folder.
+    pub(super) fn file(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            prefix: None,
+        }
+    }
+}
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::FileEvents;
@@ -7,50 +40,41 @@ pub(super) use silent::FileEvents;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::ffi::OsString;
     use std::mem::MaybeUninit;
     use std::os::fd::OwnedFd;
     use std::os::unix::ffi::OsStrExt;
-    use std::path::Path;
     use std::time::Duration;
 
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
+    use super::Heard;
+
     /// Room for a few dozen events; more are read in the next round.
     const BUFFER: usize = 4096;
 
-    /// The folder is watched, because the files in it come and go.
     #[derive(Debug)]
     pub(in crate::store) struct FileEvents {
         events: OwnedFd,
-        /// What the names of the files begin with.
-        name: OsString,
+        heard: Heard,
     }
 
     impl FileEvents {
-        /// Begins to listen, or goes on where the folder of that name may be another one by now.
+        /// Begins to listen, or goes on where the file or folder of that name may be another one by now.
         ///
         /// None if the system has no more of what it takes: it may allow a user 128 of these.
-        pub(in crate::store) fn of(database: &Path, known: Option<Self>) -> Option<Self> {
+        pub(in crate::store) fn of(heard: Heard, known: Option<Self>) -> Option<Self> {
             let events = match known {
-                Some(known) => known,
-                None => Self {
-                    events: inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?,
-                    name: database.file_name()?.to_owned(),
-                },
-            };
-            let folder = match database.parent() {
-                Some(folder) if !folder.as_os_str().is_empty() => folder,
-                Some(_) | None => Path::new("."),
+                Some(known) => known.events,
+                None => inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?,
             };
             let wanted = WatchFlags::MODIFY
                 | WatchFlags::CREATE
                 | WatchFlags::DELETE
                 | WatchFlags::MOVED_FROM
                 | WatchFlags::MOVED_TO;
-            inotify::add_watch(&events.events, folder, wanted).ok()?;
-            Some(events)
+            inotify::add_watch(&events, &heard.path, wanted).ok()?;
+            Some(Self { events, heard })
         }
 
         /// Waits for something to be heard; false if the time was up first.
@@ -62,16 +86,17 @@ mod linux {
             poll(&mut wanted, Some(&time)).is_ok_and(|ready| ready > 0)
         }
 
-        /// Takes what was heard so far; true if it was about the database.
+        /// Takes what was heard so far; true if it was about what is listened to.
         pub(in crate::store) fn take(&mut self) -> bool {
             let mut buffer = [MaybeUninit::uninit(); BUFFER];
             let mut reader = inotify::Reader::new(&self.events, &mut buffer);
             let mut heard = false;
             while let Ok(event) = reader.next() {
-                // An event without a name says that some were lost.
+                // An event without a name is about the file itself, or says that some were lost.
                 heard |= event
                     .file_name()
-                    .is_none_or(|name| name.to_bytes().starts_with(self.name.as_bytes()));
+                    .zip(self.heard.prefix.as_ref())
+                    .is_none_or(|(name, prefix)| name.to_bytes().starts_with(prefix.as_bytes()));
             }
             heard
         }
@@ -80,14 +105,15 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod silent {
-    use std::path::Path;
     use std::time::Duration;
+
+    use super::Heard;
 
     #[derive(Debug)]
     pub(in crate::store) struct FileEvents;
 
     impl FileEvents {
-        pub(in crate::store) fn of(_database: &Path, _known: Option<Self>) -> Option<Self> {
+        pub(in crate::store) fn of(_heard: Heard, _known: Option<Self>) -> Option<Self> {
             None
         }
 

@@ -35,6 +35,13 @@ async fn quiet(changes: &mut Changes) {
     {}
 }
 
+/// Removes a folder in which a watcher may make files at the same moment.
+fn remove_watched(folder: &Path) {
+    while let Err(error) = fs::remove_dir_all(folder) {
+        assert_eq!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty);
+    }
+}
+
 #[tokio::test]
 async fn commits_of_others_and_of_this_very_store_are_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +79,7 @@ async fn a_database_that_takes_the_place_of_another_is_watched_in_its_turn() {
     let store = open_in(folder.path());
     let mut changes = store.changes().unwrap();
     quiet(&mut changes).await;
-    fs::remove_dir_all(store.path().parent().unwrap()).unwrap();
+    remove_watched(store.path().parent().unwrap());
     let theirs = open_in(folder.path());
     told(&mut changes, LONG).await;
     quiet(&mut changes).await;
@@ -213,4 +220,83 @@ fn many_that_make_the_database_at_once_all_get_it() {
             opener.join().unwrap().unwrap();
         }
     }
+}
+
+fn owe(store: &Store, instance: &str, message: &str) {
+    let new = NewMessage {
+        id: message.parse().unwrap(),
+        instance: instance.parse().unwrap(),
+        sender: "person".to_owned(),
+        kind: crate::model::MessageKind::Note,
+        body: "text".to_owned(),
+    };
+    store.write_now(|w| w.insert_message(&new)).unwrap();
+}
+
+#[tokio::test]
+async fn a_message_wakes_its_agent_at_once_and_other_commits_wake_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (open_in(folder.path()), open_in(folder.path()));
+    let id: InstanceId = "work-42-a1".parse().unwrap();
+    ours.write_now(|w| {
+        w.insert_instance(&super::tests::new_instance("work-42-a1"), None)?;
+        w.insert_instance(&super::tests::new_instance("work-43-a1"), None)
+            .map(drop)
+    })
+    .unwrap();
+    let mut messages = ours.messages_to(&id).unwrap();
+    for round in 0..5 {
+        for (number, store) in [&theirs, &ours].into_iter().enumerate() {
+            messages.forget();
+            owe(store, "work-42-a1", &format!("m-0000000{round}{number}"));
+            told(&mut messages, PROMPTLY).await;
+        }
+    }
+    // The slow look tells of each once at most.
+    messages.forget();
+    let (mut woken, began) = (0, Instant::now());
+    for round in 0..40 {
+        add(&theirs, &format!("task {round}")).unwrap();
+        owe(&theirs, "work-43-a1", &format!("m-1000000{round}"));
+        let waited = tokio::time::timeout(Duration::from_millis(10), messages.next()).await;
+        woken += u64::from(waited.is_ok());
+    }
+    assert!(woken <= 1 + began.elapsed().as_secs() / 3, "{woken}");
+}
+
+#[tokio::test]
+async fn a_message_whose_writer_died_before_it_could_wake_anybody_is_told_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    let mut messages = store.messages_to(&"work-42-a1".parse().unwrap()).unwrap();
+    quiet(&mut messages).await;
+    Connection::open(store.path())
+        .unwrap()
+        .execute_batch(
+            "PRAGMA foreign_keys = OFF;
+             INSERT INTO messages (id, instance_id, sender, kind, body, state, created_at)
+             VALUES ('m-00000001', 'work-42-a1', 'person', 'note', 'text', 'owed', '2026-01-01T00:00:00.000Z')",
+        )
+        .unwrap();
+    told(&mut messages, LONG).await;
+}
+
+#[tokio::test]
+async fn a_wake_folder_that_was_removed_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    store
+        .write_now(|w| w.insert_instance(&super::tests::new_instance("work-42-a1"), None))
+        .unwrap();
+    let mut messages = store.messages_to(&"work-42-a1".parse().unwrap()).unwrap();
+    quiet(&mut messages).await;
+    let wake = beside(store.path(), "-wake");
+    remove_watched(&wake);
+    let deadline = Instant::now() + LONG;
+    while !wake.exists() && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    quiet(&mut messages).await;
+    owe(&store, "work-42-a1", "m-00000001");
+    told(&mut messages, PROMPTLY).await;
 }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{NOW, Reader, StoreError, Writer};
-use crate::model::PullRequest;
+use crate::model::{PullRequest, PullState};
 
 /// What a merge is about to do, so that somebody else can finish it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +49,12 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Records a merge before it is taken.
-    pub fn begin_local_merge(&self, merge: &LocalMerge) -> Result<(), StoreError> {
+    /// Records a merge before it is taken; false if the pull request is no longer open with that head.
+    pub fn begin_local_merge(&self, merge: &LocalMerge, head: &str) -> Result<bool, StoreError> {
+        let pull = self.pull_request(&merge.repository, merge.number)?;
+        if pull.state != PullState::Open || pull.head_commit != head {
+            return Ok(false);
+        }
         self.connection
             .prepare_cached(&format!(
                 "INSERT INTO local_merges (
@@ -64,7 +68,7 @@ impl Writer<'_> {
                 merge.old_commit,
                 merge.new_commit,
             ])?;
-        Ok(())
+        Ok(true)
     }
 
     /// Records that a merge is done: the base branch has it, whatever was said of the pull request meanwhile.

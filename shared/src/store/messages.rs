@@ -64,22 +64,24 @@ pub struct LeaseRow {
 impl Reader<'_> {
     /// Returns all messages to an instance, oldest first.
     pub fn messages(&self, instance: &InstanceId) -> Result<Vec<Message>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT * FROM messages WHERE instance_id = ?1 ORDER BY created_at, rowid",
-        )?;
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT * FROM messages WHERE instance_id = ?1 ORDER BY rowid")?;
         let rows = statement
             .query_map([instance.as_str()], message)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// Returns the oldest message that an instance has not taken yet.
+    /// Returns the message to look at next: the one that was typed, or else the oldest that is owed.
+    ///
+    /// A typed one may stand in the input box, in the way of any other. By number, not by time: the clock may be set back.
     pub fn next_message(&self, instance: &InstanceId) -> Result<Option<Message>, StoreError> {
         Ok(self
             .connection
             .prepare_cached(
                 "SELECT * FROM messages WHERE instance_id = ?1 AND state IN ('owed', 'typed')
-                 ORDER BY created_at, rowid LIMIT 1",
+                 ORDER BY state = 'typed' DESC, rowid LIMIT 1",
             )?
             .query_row([instance.as_str()], message)
             .optional()?)
@@ -167,6 +169,7 @@ impl Writer<'_> {
                 new.kind.as_str(),
                 new.body,
             ])?;
+        self.owed.borrow_mut().push(new.instance.clone());
         Ok(())
     }
 
@@ -205,6 +208,21 @@ impl Writer<'_> {
             )?
             .execute(params![id.as_str(), holder, epoch, LEASE_SECONDS])?;
         Ok(Some(epoch))
+    }
+
+    /// Makes the next lease on a message to an agent newer than this epoch; false if it is already.
+    pub fn raise_delivery_epoch(
+        &self,
+        instance: &InstanceId,
+        epoch: u64,
+    ) -> Result<bool, StoreError> {
+        let raised = self
+            .connection
+            .prepare_cached(
+                "UPDATE instances SET delivery_epoch = ?2 WHERE id = ?1 AND delivery_epoch < ?2",
+            )?
+            .execute(params![instance.as_str(), epoch])?;
+        Ok(raised == 1)
     }
 
     /// Says what a message waits for, and gives the lease of this epoch back.
@@ -264,15 +282,17 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes a hand-over back that is known not to have reached the agent.
-    pub fn owe_again(&self, id: &MessageId) -> Result<(), StoreError> {
+    /// Takes a hand-over back that is known not to have reached the agent, in the lease of this epoch.
+    ///
+    /// Who knew that under an older lease knew it of an older hand-over.
+    pub fn owe_again(&self, id: &MessageId, epoch: u64) -> Result<(), StoreError> {
         self.connection
             .prepare_cached(
                 "UPDATE messages SET state = 'owed', taken_by = NULL, typed_at = NULL,
                      waiting_for = NULL, lease_holder = NULL
-                 WHERE id = ?1 AND state = 'typed'",
+                 WHERE id = ?1 AND state = 'typed' AND lease_epoch = ?2",
             )?
-            .execute([id.as_str()])?;
+            .execute(params![id.as_str(), epoch])?;
         Ok(())
     }
 
@@ -290,6 +310,7 @@ impl Writer<'_> {
                  WHERE id = ?1 AND instance_id = ?2 AND state = 'unconfirmed'",
             )?
             .execute(params![id.as_str(), instance.as_str()])?;
+        self.owed.borrow_mut().push(instance.clone());
         Ok(changed == 1)
     }
 
@@ -374,6 +395,7 @@ mod tests {
                 assert!(w.begin_handing_over(&id, TakenBy::Screen, "b")?);
                 assert!(!w.unconfirmed(&id, first)?);
                 w.nothing_typed(&id, first, None)?;
+                w.owe_again(&id, first)?;
                 w.wait(&id, Some(first), WaitReason::Proof)
             })
             .unwrap();

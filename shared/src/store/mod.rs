@@ -6,6 +6,7 @@
 
 mod adopted;
 mod changes;
+mod contradictions;
 mod database;
 mod error;
 mod events;
@@ -27,8 +28,10 @@ mod schema;
 mod tasks;
 mod tdd_runs;
 mod totals;
+mod wake;
 mod webhooks;
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -38,6 +41,7 @@ use queue::Queue;
 use rusqlite::{Connection, TransactionBehavior};
 
 pub use changes::Changes;
+pub use contradictions::Contradiction;
 pub use error::StoreError;
 pub use events::{EventRow, NewEvent};
 pub use github_state::Heard;
@@ -52,6 +56,8 @@ pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
 pub use tdd_runs::{NewTddRun, NextTurn};
 pub use totals::{EventTotal, EventTotals};
+
+use crate::model::InstanceId;
 
 /// The time now, as stored.
 const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
@@ -76,6 +82,17 @@ pub struct Reader<'c> {
 #[derive(Debug)]
 pub struct Writer<'c> {
     reader: Reader<'c>,
+    /// Whose servers are to be woken once this is committed.
+    owed: RefCell<Vec<InstanceId>>,
+}
+
+impl<'c> Writer<'c> {
+    fn new(connection: &'c Connection) -> Self {
+        Self {
+            reader: Reader { connection },
+            owed: RefCell::default(),
+        }
+    }
 }
 
 impl<'c> std::ops::Deref for Writer<'c> {
@@ -150,15 +167,13 @@ impl Store {
             let Opened { connection, files } = opened;
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let value = change(&Writer {
-                reader: Reader {
-                    connection: &transaction,
-                },
-            })?;
-            if files.have_moved() {
-                return Err(StoreError::Moved);
+            let writer = Writer::new(&transaction);
+            let value = change(&writer)?;
+            let owed = writer.owed.into_inner();
+            queue::commit(transaction, files)?;
+            for id in &owed {
+                files.wake(id);
             }
-            transaction.commit()?;
             Ok(value)
         })
     }
@@ -172,6 +187,14 @@ impl Store {
             Watcher::start(self.path()).map_err(|source| StoreError::Thread { source })?;
         // Two that began at once: the other's watcher ends with its only handle.
         Ok(self.watcher.get_or_init(|| started).changes())
+    }
+
+    /// Returns what tells, at once, of every message that an agent is owed from now on. It tells of other changes
+    /// too, but late: a server need not wake at every commit of all others.
+    pub fn messages_to(&self, instance: &InstanceId) -> Result<Changes, StoreError> {
+        let watcher = Watcher::start_for(self.path(), instance)
+            .map_err(|source| StoreError::Thread { source })?;
+        Ok(watcher.changes())
     }
 
     /// Looks for damage; an empty answer means that there is none.

@@ -1,13 +1,14 @@
 //! Opening the database: folder, pragmas, schema.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::{StoreError, schema};
+use crate::file;
 
 /// How long a writer waits for others. Each holds the lock for a fraction of a millisecond; this is
 /// for many at once, and for a machine that stalls.
@@ -37,8 +38,18 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
 
 fn open_once(path: &Path) -> Result<Connection, StoreError> {
     if let Some(folder) = path.parent() {
-        make_private_folder(folder)?;
+        file::make_private_folder(folder).map_err(|source| StoreError::Folder {
+            path: folder.to_owned(),
+            source,
+        })?;
     }
+    // `SQLite` would make it readable for others; its companions get the mode that it has. Why it can't be made,
+    // if it is not there already, `SQLite` says better.
+    let _ = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
     let mut connection = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -84,16 +95,4 @@ fn jitter() -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let digits = now.map_or(0, |since| since.subsec_nanos());
     Duration::from_micros(u64::from(digits % JITTER_MICROSECONDS))
-}
-
-/// Makes the folder for the user alone; one that exists is left as it is.
-fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(|source| StoreError::Folder {
-            path: folder.to_owned(),
-            source,
-        })
 }

@@ -52,6 +52,28 @@ impl Reader<'_> {
             .optional()?)
     }
 
+    /// Returns the pull request that has brought a commit of a branch into its base.
+    pub fn merged_pull_request(
+        &self,
+        repository: &str,
+        new: &NewPullRequest,
+        head_commit: &str,
+    ) -> Result<Option<PullRequest>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT * FROM pull_requests
+                 WHERE repository = ?1 AND state = 'merged' AND head_branch = ?2 AND base_branch = ?3
+                   AND head_commit = ?4
+                 ORDER BY number DESC LIMIT 1",
+            )?
+            .query_row(
+                params![repository, new.head_branch, new.base_branch, head_commit],
+                pull_request,
+            )
+            .optional()?)
+    }
+
     /// Returns the newest pull requests of a repository, in one state or in all.
     pub fn pull_requests(
         &self,
@@ -72,21 +94,22 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Opens a pull request under the repository's next number.
+    /// Opens a pull request under the repository's next number, which is more than `last`.
     pub fn insert_pull_request(
         &self,
         repository: &str,
         new: &NewPullRequest,
         head_commit: &str,
         instance: &InstanceId,
+        last: u64,
     ) -> Result<PullRequest, StoreError> {
         self.refuse_second(repository, &new.head_branch)?;
         let number: u64 = self
             .connection
             .prepare_cached(
-                "SELECT coalesce(max(number), 0) + 1 FROM pull_requests WHERE repository = ?1",
+                "SELECT max(coalesce(max(number), 0), ?2) + 1 FROM pull_requests WHERE repository = ?1",
             )?
-            .query_row([repository], |row| row.get(0))?;
+            .query_row(params![repository, last], |row| row.get(0))?;
         self.connection
             .prepare_cached(&format!(
                 "INSERT INTO pull_requests (
@@ -108,7 +131,7 @@ impl Writer<'_> {
         self.pull_request(repository, number)
     }
 
-    /// Changes what an open pull request says, and the commit it stands for.
+    /// Changes what an open pull request says, and the commit it stands for; not while that is being merged.
     pub fn update_pull_request(
         &self,
         repository: &str,
@@ -117,6 +140,10 @@ impl Writer<'_> {
         head_commit: &str,
         instance: &InstanceId,
     ) -> Result<PullRequest, StoreError> {
+        let merging = self.local_merge(repository)?;
+        if merging.is_some_and(|merge| merge.number == number) {
+            return Err(StoreError::PullRequestMerging { number });
+        }
         self.connection
             .prepare_cached(&format!(
                 "UPDATE pull_requests SET title = ?3, body = ?4, draft = ?5, base_branch = ?6,
@@ -216,7 +243,7 @@ impl Writer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Store;
+    use super::super::{LocalMerge, Store};
     use super::*;
 
     fn new(branch: &str) -> NewPullRequest {
@@ -245,6 +272,7 @@ mod tests {
             &new(branch),
             "c1",
             &"work-x-a1".parse().unwrap(),
+            0,
         );
         opened.map(|pull| pull.number)
     }
@@ -300,6 +328,35 @@ mod tests {
                 w.pull_request("/a", 7),
                 Err(StoreError::PullRequestNotFound { number: 7 })
             ));
+            w.connection.execute("DELETE FROM pull_requests", [])?;
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn what_is_being_merged_is_what_was_seen_and_stays_so() {
+        with_store(|w| {
+            open(w, "/a", "one")?;
+            let merge = LocalMerge {
+                repository: "/a".to_owned(),
+                number: 1,
+                base_branch: "main".to_owned(),
+                old_commit: "b1".to_owned(),
+                new_commit: "b2".to_owned(),
+            };
+            assert!(!w.begin_local_merge(&merge, "c0")?, "another head");
+            assert_eq!(w.local_merge("/a")?, None);
+            assert!(w.begin_local_merge(&merge, "c1")?);
+            let coder = "work-x-a1".parse().unwrap();
+            assert!(matches!(
+                w.update_pull_request("/a", 1, &new("one"), "c2", &coder),
+                Err(StoreError::PullRequestMerging { number: 1 })
+            ));
+            assert_eq!(w.finish_local_merge(&merge)?.head_commit, "c1");
+            assert!(!w.begin_local_merge(&merge, "c1")?, "merged");
+            let merged = w.merged_pull_request("/a", &new("one"), "c1")?;
+            assert_eq!(merged.map(|pull| pull.number), Some(1));
+            assert_eq!(w.merged_pull_request("/a", &new("one"), "c2")?, None);
             w.connection.execute("DELETE FROM pull_requests", [])?;
             Ok(())
         });

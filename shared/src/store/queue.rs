@@ -14,6 +14,8 @@ use tokio::sync::oneshot;
 
 use super::database::{Database, Files, Opened, Purpose};
 use super::{Reader, StoreError, Writer};
+use crate::fault;
+use crate::model::InstanceId;
 
 /// How many changes one commit may hold: other processes wait for its end.
 const TOGETHER: usize = 32;
@@ -26,7 +28,7 @@ type Settle = Box<dyn FnOnce(Option<Lost>) + Send>;
 
 /// Why changes that were made are not committed.
 #[derive(Debug, Clone, Copy)]
-enum Lost {
+pub(super) enum Lost {
     Failed(ffi::Error),
     Moved,
 }
@@ -58,6 +60,8 @@ struct Made {
     keep: bool,
     /// What the database said, if it is why the change failed.
     failure: Option<ffi::Error>,
+    /// Whose servers are to be woken.
+    owed: Vec<InstanceId>,
     settle: Settle,
 }
 
@@ -112,6 +116,7 @@ impl Queue {
             Some(Made {
                 keep: matches!(outcome, Ok(Ok(_))),
                 failure,
+                owed: Vec::new(),
                 settle: Box::new(move |lost| {
                     let outcome = match (outcome, lost) {
                         (Ok(Ok(_)), Some(lost)) => Ok(Err(lost.into())),
@@ -189,7 +194,7 @@ fn make_and_commit(
 ) -> Result<(), StoreError> {
     let Opened { connection, files } = opened;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut made = Vec::new();
+    let mut made: Vec<Made> = Vec::new();
     let mut lost = None;
     while let Some(wanted) = change.take() {
         let one = make(&transaction, wanted);
@@ -214,6 +219,11 @@ fn make_and_commit(
     }
     let failed = made.iter().find_map(|one| one.failure);
     for one in made {
+        if lost.is_none() {
+            for id in &one.owed {
+                files.wake(id);
+            }
+        }
         (one.settle)(lost);
     }
     match lost.or(failed.map(Lost::Failed)) {
@@ -222,27 +232,30 @@ fn make_and_commit(
     }
 }
 
-fn commit(transaction: Transaction<'_>, files: &Files) -> Result<(), Lost> {
+/// Commits, unless the file has lost its name.
+pub(super) fn commit(transaction: Transaction<'_>, files: &Files) -> Result<(), Lost> {
     // What is committed into a file without a name is nowhere.
     if files.have_moved() {
         return Err(Lost::Moved);
     }
+    fault::before("commit").map_err(|_| Lost::Failed(ffi::Error::new(ffi::SQLITE_FULL)))?;
     transaction.commit().map_err(|error| {
         let reason = error.sqlite_error().copied();
         Lost::Failed(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ERROR)))
-    })
+    })?;
+    fault::after("commit");
+    Ok(())
 }
 
 /// Makes one change, and takes it back if it failed.
 fn make(transaction: &Transaction<'_>, change: Change) -> Option<Made> {
     let begun = transaction.execute_batch("SAVEPOINT one");
-    let writer = Writer {
-        reader: Reader {
-            connection: transaction,
-        },
-    };
-    let one = change(begun.map(|()| &writer).map_err(StoreError::from));
+    let writer = Writer::new(transaction);
+    let mut one = change(begun.map(|()| &writer).map_err(StoreError::from));
     let kept = one.as_ref().is_some_and(|one| one.keep);
+    if let Some(one) = one.as_mut().filter(|one| one.keep) {
+        one.owed = writer.owed.into_inner();
+    }
     let end = if kept {
         "RELEASE one"
     } else {

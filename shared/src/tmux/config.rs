@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::command::Tmux;
 use super::error::TmuxError;
+use crate::file;
 
 /// What `tmux -f` reads. Unknown options are skipped (`-q`), so that one text serves all versions.
 const CONFIG: &str = r##"# Written by claude-codex; changes are lost.
@@ -20,11 +21,6 @@ set -sq exit-empty on
 
 # A full pane of this length takes 10 to 20 MB; an empty one takes nothing.
 set -gq history-limit 20000
-
-# The agent's pane is addressed as window 0, pane 0.
-set -gq base-index 0
-set -gq pane-base-index 0
-set -gq renumber-windows off
 
 # A session has this size until a person attaches, then that of the last active terminal.
 set -gq default-size 200x50
@@ -76,11 +72,8 @@ impl Tmux {
 
 /// Replaces a file in one step: another process may be starting the server from it right now.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory)?;
-    }
     let draft = path.with_added_extension(Uuid::new_v4().simple().to_string());
-    let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
+    let written = file::write_private(&draft, text).and_then(|()| std::fs::rename(&draft, path));
     if written.is_err() {
         // The draft may not even exist; what went wrong is said by the first error.
         let _ = std::fs::remove_file(&draft);

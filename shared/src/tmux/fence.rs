@@ -19,14 +19,16 @@ use crate::process::ProcessError;
 const EPOCH: &str = "@claude_codex_epoch";
 /// The pane option with what was done last: `7:pasted`, `7:entered`.
 const LAST: &str = "@claude_codex_input";
-/// What the server prints when a newer epoch has the pane.
-const OUTDATED: &str = "outdated";
+/// What the server prints when another epoch has the pane, and behind it which. No program is called so: a `!` would be a `?`.
+const OUTDATED: &str = "outdated!";
 /// Between paste and Enter, for programs whose input box can't be read.
 const SETTLE_SECONDS: &str = "0.15";
 /// Longer than a submission takes from paste to Enter.
 const SUBMISSION: Duration = Duration::from_secs(1);
 /// As many lines as a terminal keeps: the first line of a long message scrolls far up.
 const HISTORY: &str = "-20000";
+/// Begins the names of our paste buffers.
+const BUFFER: &str = "claude-codex-";
 const CURSOR: &str = "#{cursor_flag} #{cursor_x} #{cursor_y} #{pane_height}";
 
 /// How far an attempt has got with a pane.
@@ -48,8 +50,8 @@ pub struct LastInput {
 pub enum Claim {
     /// Nobody with an older epoch types from now on.
     Claimed { last: Option<LastInput> },
-    /// Somebody with a newer epoch has it.
-    Outdated,
+    /// A newer epoch has claimed it.
+    Outdated { newest: u64 },
     /// The pane is gone, dead, or has another program.
     Unavailable,
 }
@@ -90,12 +92,15 @@ impl Fenced {
             return Ok(Claim::Unavailable);
         };
         let line = printed.trim_end();
-        Ok(match line.strip_prefix(TYPED) {
-            Some(last) => Claim::Claimed {
+        let newest = line
+            .strip_prefix(OUTDATED)
+            .map(|newest| newest.trim().parse());
+        Ok(match (line.strip_prefix(TYPED), newest) {
+            (Some(last), _) => Claim::Claimed {
                 last: last.trim().parse().ok(),
             },
-            None if line == OUTDATED => Claim::Outdated,
-            None => Claim::Unavailable,
+            (None, Some(Ok(newest))) => Claim::Outdated { newest },
+            (None, Some(Err(_)) | None) => Claim::Unavailable,
         })
     }
 
@@ -171,7 +176,7 @@ impl Fenced {
             self.pasting(&buffers),
             self.did("pasted"),
             looking(target),
-            self.is_mine(),
+            self.whole(&self.is_mine()),
             printing(OUTDATED),
         );
         let script = self.script(&self.is_mine(), &act);
@@ -196,17 +201,22 @@ impl Fenced {
         format!("#{{==:#{{{EPOCH}}},{}}}", self.epoch)
     }
 
+    /// Returns the format that is true while the pane is the right one, and the condition holds.
+    fn whole(&self, condition: &str) -> String {
+        format!("#{{&&:{},{condition}}}", self.condition)
+    }
+
     /// Does something under a condition; says why not.
     fn script(&self, condition: &str, act: &str) -> Script {
         let Self { target, .. } = self;
-        let whole = format!("#{{&&:{},{condition}}}", self.condition);
+        let whole = self.whole(condition);
         let leave = if self.leave_mode {
             format!("copy-mode -q -t '{target}' ; ")
         } else {
             String::new()
         };
         let explain = format!(
-            "display-message -p -t '{target}' '#{{?{},{OUTDATED},#{{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}}}}'",
+            "display-message -p -t '{target}' '#{{?{},{OUTDATED} #{{{EPOCH}}},#{{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}}}}'",
             self.condition
         );
         Script::new("if-shell")
@@ -279,6 +289,20 @@ impl Fenced {
     }
 }
 
+impl Tmux {
+    /// Returns the names of the paste buffers that we have made and not removed.
+    pub async fn own_buffers(&self) -> Result<Vec<String>, TmuxError> {
+        let script = Script::new("list-buffers").args(["-F", "#{buffer_name}"]);
+        let printed = self.run(&script, None).await?.found()?;
+        let names = printed.unwrap_or_default();
+        Ok(names
+            .lines()
+            .filter(|name| name.starts_with(BUFFER))
+            .map(str::to_owned)
+            .collect())
+    }
+}
+
 /// Runs something to its end even when the caller is dropped: half of it would leave a buffer, or a doubt.
 async fn to_its_end<T: Send + 'static>(
     tmux: &Tmux,
@@ -301,7 +325,7 @@ impl<'a> Buffers<'a> {
     fn new(parts: &[&'a str]) -> Result<Self, TmuxError> {
         let named = parts.iter().map(|text| {
             check_text(text)?;
-            Ok((format!("claude-codex-{}", Uuid::new_v4().simple()), *text))
+            Ok((format!("{BUFFER}{}", Uuid::new_v4().simple()), *text))
         });
         Ok(Self {
             parts: named.collect::<Result<_, TmuxError>>()?,
@@ -361,7 +385,7 @@ fn looking(target: &str) -> String {
 fn outcome(printed: &str) -> InputOutcome {
     match printed.trim_end() {
         TYPED => InputOutcome::Typed,
-        OUTDATED => InputOutcome::Outdated,
+        outdated if outdated.starts_with(OUTDATED) => InputOutcome::Outdated,
         "" => InputOutcome::Missing,
         other => InputOutcome::OtherProgram {
             command: excerpt(other),

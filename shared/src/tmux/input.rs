@@ -10,7 +10,7 @@ use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
 use super::fence::Fenced;
 use super::name::{ProgramName, SessionName};
-use super::state::{LAUNCH, Life, MARK, PANE_FORMAT, parse_pane};
+use super::state::{HELD, LAUNCH, Life, MARK, PANE_FORMAT, PaneId, parse_pane};
 use crate::model::closed_enum::closed_enum;
 use crate::model::hidden::first_hidden;
 use crate::process::ProcessError;
@@ -93,17 +93,23 @@ enum Manner {
 }
 
 impl Tmux {
-    /// Returns the agent's pane for typing in one epoch.
+    /// Returns a pane, which must be the agent's, for typing in one epoch.
+    ///
+    /// It is not typed into while a person has shut its input off, or types into several panes at once.
     pub fn fenced(
         &self,
         session: &SessionName,
+        pane: PaneId,
         expected: Option<&ProgramName>,
         epoch: u64,
     ) -> Fenced {
         Fenced {
             tmux: self.clone(),
-            target: session.pane_target(),
-            condition: self.condition(session, expected),
+            target: session.pane_target(pane),
+            condition: format!(
+                "#{{&&:#{{==:{HELD},00}},{}}}",
+                self.condition(session, expected)
+            ),
             leave_mode: true,
             epoch,
         }
@@ -152,21 +158,26 @@ impl Tmux {
             Manner::Pasted => "-p ",
             Manner::Typed => "",
         };
-        let target = session.pane_target();
         let buffer = format!("claude-codex-{}", Uuid::new_v4().simple());
-        let script = Script::new("load-buffer")
-            .args(["-b", &buffer, "-"])
-            .then("if-shell")
-            .args(["-F", "-t", &target, &self.condition(session, expected)])
-            .arg(format!(
-                "copy-mode -q -t '{target}' ; paste-buffer {brackets}-r -d -b {buffer} -t '{target}' ; \
-                 display-message -p {TYPED}"
-            ))
-            .arg(format!("delete-buffer -b {buffer} ; {}", explain(&target)));
+        let condition = self.condition(session, expected);
         // A client that dies between loading and pasting leaves its buffer behind, so this one runs
         // to its end whatever becomes of us.
-        let (tmux, text) = (self.clone(), text.to_owned());
-        let paste = async move { tmux.type_with(&script, Some(text.as_bytes())).await };
+        let (tmux, session, text) = (self.clone(), session.clone(), text.to_owned());
+        let paste = async move {
+            let Some(target) = tmux.found_target(&session).await? else {
+                return Ok(InputOutcome::Missing);
+            };
+            let script = Script::new("load-buffer")
+                .args(["-b", &buffer, "-"])
+                .then("if-shell")
+                .args(["-F", "-t", &target, &condition])
+                .arg(format!(
+                    "copy-mode -q -t '{target}' ; paste-buffer {brackets}-r -d -b {buffer} -t '{target}' ; \
+                     display-message -p {TYPED}"
+                ))
+                .arg(format!("delete-buffer -b {buffer} ; {}", explain(&target)));
+            tmux.type_with(&script, Some(text.as_bytes())).await
+        };
         tokio::spawn(paste).await.unwrap_or_else(|stopped| {
             Err(TmuxError::Process(ProcessError::Io {
                 program: self.program.display().to_string(),
@@ -191,7 +202,9 @@ impl Tmux {
         key: Key,
         expected: Option<&ProgramName>,
     ) -> Result<InputOutcome, TmuxError> {
-        let target = session.pane_target();
+        let Some(target) = self.found_target(session).await? else {
+            return Ok(InputOutcome::Missing);
+        };
         let script = Script::new("if-shell")
             .args(["-F", "-t", &target, &self.condition(session, expected)])
             .arg(format!(
@@ -200,6 +213,14 @@ impl Tmux {
             ))
             .arg(explain(&target));
         self.type_with(&script, None).await
+    }
+
+    async fn found_target(&self, session: &SessionName) -> Result<Option<String>, TmuxError> {
+        match self.pane_target(session).await {
+            Ok(target) => Ok(Some(target)),
+            Err(TmuxError::SessionMissing { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     async fn type_with(

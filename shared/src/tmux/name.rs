@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::error::{TmuxError, excerpt};
+use super::state::PaneId;
 
 const LONGEST: usize = 100;
 
@@ -88,10 +89,10 @@ impl SessionName {
         format!("={}:", self.0)
     }
 
-    /// Returns the target of the pane that `create` made: the first pane of the first window.
+    /// Returns the target of one pane of the session, wherever in it a person has moved the pane.
     ///
-    /// `=name:` alone is whichever pane is active, and a person may have split the window.
-    pub(super) fn pane_target(&self) -> String {
-        format!("={}:0.0", self.0)
+    /// A bare `%7` may be resolved in another session that shows the same window.
+    pub(super) fn pane_target(&self, pane: PaneId) -> String {
+        format!("={}:.{pane}", self.0)
     }
 }

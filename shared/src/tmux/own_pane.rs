@@ -10,9 +10,9 @@ use super::command::{Script, Socket, Tmux};
 use super::error::{TmuxError, excerpt};
 use super::fence::Fenced;
 use super::name::ProgramName;
-use super::state::PaneId;
+use super::state::{HELD, PaneId, is_held};
 
-const FORMAT: &str = "#{pane_id}|#{pane_dead}|#{pane_pid}|#{pane_in_mode}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}";
+const FORMAT: &str = "#{pane_id}|#{pane_dead}|#{pane_pid}|#{pane_in_mode}|#{pane_input_off}#{pane_synchronized}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}";
 
 /// A pane of a person's own.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub struct OwnPaneState {
     pub command: String,
     /// True in copy mode and the like: somebody reads what has scrolled away.
     pub in_mode: bool,
+    /// True while a person has shut its input off, or types into several panes at once.
+    pub is_held: bool,
 }
 
 impl OwnPane {
@@ -43,6 +45,10 @@ impl OwnPane {
         let mut server = tmux.clone();
         server.socket = Socket::Person(socket.is_absolute().then_some(socket)?);
         Some(Self { server, pane })
+    }
+
+    pub fn id(&self) -> PaneId {
+        self.pane
     }
 
     /// Returns the state of the pane; none when it is gone or its program has ended.
@@ -93,8 +99,10 @@ impl OwnPane {
 
     /// Returns the format that is true only while the pane is alive, not scrolled, and has the expected program.
     fn condition(&self, expected: &ProgramName) -> String {
-        let fields = "#{pane_id}/#{pane_dead}/#{pane_in_mode}/#{pane_current_command}";
-        format!("#{{==:{fields},{}/0/0/{expected}}}", self.pane)
+        let fields = format!(
+            "#{{pane_id}}/#{{pane_dead}}/#{{pane_in_mode}}/{HELD}/#{{pane_current_command}}"
+        );
+        format!("#{{==:{fields},{}/0/0/00/{expected}}}", self.pane)
     }
 }
 
@@ -105,8 +113,8 @@ impl fmt::Display for OwnPane {
 }
 
 fn parse(line: &str, wanted: PaneId) -> Option<OwnPaneState> {
-    let fields: Vec<&str> = line.splitn(5, '|').collect();
-    let [pane, dead, pid, mode, command] = fields[..] else {
+    let fields: Vec<&str> = line.splitn(6, '|').collect();
+    let [pane, dead, pid, mode, held, command] = fields[..] else {
         return None;
     };
     let pid = pid.parse().ok()?;
@@ -114,6 +122,7 @@ fn parse(line: &str, wanted: PaneId) -> Option<OwnPaneState> {
         pid,
         command: command.to_owned(),
         in_mode: !matches!(mode, "" | "0"),
+        is_held: is_held(held),
     })
 }
 
@@ -147,11 +156,12 @@ mod tests {
     #[test]
     fn only_the_living_pane_counts() {
         let pane = PaneId(2);
-        let state = parse("%2|0|77|1|claude", pane).unwrap();
+        let state = parse("%2|0|77|1|10|claude", pane).unwrap();
         assert_eq!((state.command.as_str(), state.in_mode), ("claude", true));
+        assert!(state.is_held);
         assert_eq!(state.pid, 77);
-        assert_eq!(parse("%2|1|77|0|claude", pane), None);
-        assert_eq!(parse("%22|0|77|0|claude", pane), None);
+        assert_eq!(parse("%2|1|77|0|00|claude", pane), None);
+        assert_eq!(parse("%22|0|77|0|00|claude", pane), None);
         assert_eq!(parse("", pane), None);
     }
 }

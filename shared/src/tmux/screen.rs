@@ -35,7 +35,8 @@ impl Tmux {
         lines: Lines,
         with_escapes: bool,
     ) -> Result<String, TmuxError> {
-        let mut script = Script::new("capture-pane").args(["-p", "-t", &session.pane_target()]);
+        let target = self.pane_target(session).await?;
+        let mut script = Script::new("capture-pane").args(["-p", "-t", &target]);
         if with_escapes {
             script = script.arg("-e");
         }
@@ -50,17 +51,16 @@ impl Tmux {
 
     /// Returns the cursor of the agent's terminal.
     pub async fn cursor(&self, session: &SessionName) -> Result<Cursor, TmuxError> {
-        // `display-message` would answer for a missing pane too; `list-panes` does not.
-        let target = session.pane_target();
-        let format = "#{pane_index} #{cursor_x} #{cursor_y}";
-        let script = Script::new("list-panes").args(["-t", &target, "-F", format]);
+        let target = self.pane_target(session).await?;
+        let format = "#{cursor_x} #{cursor_y}";
+        let script = Script::new("display-message").args(["-p", "-t", &target, format]);
         let printed = self
             .run(&script, None)
             .await?
             .found()?
             .ok_or_else(|| missing(session))?;
         parse_cursor(&printed).ok_or_else(|| TmuxError::UnexpectedOutput {
-            action: "list-panes",
+            action: "display-message",
             output: excerpt(&printed),
         })
     }
@@ -83,10 +83,9 @@ fn missing(session: &SessionName) -> TmuxError {
     }
 }
 
-/// Reads the cursor of pane 0 from lines of `index x y`.
+/// Reads `x y`; a pane that has gone in between has neither.
 fn parse_cursor(printed: &str) -> Option<Cursor> {
-    let position = printed.lines().find_map(|line| line.strip_prefix("0 "))?;
-    let (column, row) = position.split_once(' ')?;
+    let (column, row) = printed.trim_end().split_once(' ')?;
     Some(Cursor {
         column: column.parse().ok()?,
         row: row.parse().ok()?,
@@ -111,8 +110,8 @@ mod tests {
     #[test]
     fn answers_are_read() {
         let cursor = Cursor { column: 3, row: 4 };
-        assert_eq!(parse_cursor("1 8 9\n0 3 4\n"), Some(cursor));
-        assert_eq!(parse_cursor("1 8 9\n"), None);
+        assert_eq!(parse_cursor("3 4\n"), Some(cursor));
+        assert_eq!(parse_cursor(" \n"), None);
         let two = Clients {
             count: 2,
             last_activity: Some(12),

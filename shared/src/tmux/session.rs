@@ -180,7 +180,7 @@ impl Tmux {
             })?;
         // Not `-o`: with a pipe open already, that closes it and opens none.
         let script = Script::new("pipe-pane")
-            .args(["-t", &session.pane_target()])
+            .args(["-t", &self.pane_target(session).await?])
             .arg(append);
         match self.run(&script, None).await?.found()? {
             Some(_) => Ok(()),
@@ -232,7 +232,8 @@ impl Tmux {
             .arg(program)
             .args(arguments)
             .then("set-option")
-            .args(["-F", "-p", "-t", &session.name.pane_target()])
+            // The only pane that it has yet; a person may have set another `base-index`.
+            .args(["-F", "-p", "-t", &session.name.session_target()])
             .args([MARK, "#{pane_pid}"]);
         if let Some(launch) = &self.launch {
             script = script

@@ -25,9 +25,13 @@ pub(super) const LAUNCH: &str = "@claude_codex_launch";
 pub(super) const PANE_FORMAT: &str = concat!(
     "#{s/[^A-Za-z0-9_-]/./:session_name}|#{pane_id}|#{pane_pid}|#{==:#{@claude_codex_agent},#{pane_pid}}|",
     "#{s/[^A-Za-z0-9_-]/?/:@claude_codex_launch}|",
-    "#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|",
+    "#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|",
+    "#{pane_input_off}#{pane_synchronized}|#{session_attached}|",
     "#{window_activity}|#{session_created}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}",
 );
+
+/// What keeps keys from reaching this pane, or takes them to others too: `select-pane -d`, `synchronize-panes`.
+pub(super) const HELD: &str = "#{pane_input_off}#{pane_synchronized}";
 
 /// How often to ask again for the exit status of a program that has ended.
 const STATUS_RETRIES: usize = 2;
@@ -72,6 +76,8 @@ pub struct PaneState {
     pub command: String,
     /// True in copy mode and the like, where keys do not reach the program.
     pub in_mode: bool,
+    /// True while a person has shut its input off, or types into several panes at once.
+    pub is_held: bool,
     /// How many terminals are attached to the session.
     pub attached: u32,
     /// When the window last changed, in seconds since 1970.
@@ -97,6 +103,23 @@ impl Tmux {
         Ok(panes
             .into_iter()
             .find(|pane| pane.is_agent && pane.launch == self.launch))
+    }
+
+    /// Returns the target of the agent's pane, which a person may have moved within the session.
+    ///
+    /// If none has the mark, it is the oldest pane: what `create` made, unless a person has closed that.
+    pub(super) async fn pane_target(&self, session: &SessionName) -> Result<String, TmuxError> {
+        let target = session.session_target();
+        let panes = self
+            .panes_now(&Script::new("list-panes").args(["-s", "-t", &target, "-F", PANE_FORMAT]))
+            .await?;
+        let pane = panes
+            .iter()
+            .min_by_key(|pane| (!pane.is_agent, pane.pane_id.0))
+            .ok_or_else(|| TmuxError::SessionMissing {
+                session: session.to_string(),
+            })?;
+        Ok(session.pane_target(pane.pane_id))
     }
 
     /// Lists panes, asking again while a program has ended but its exit status is not known.
@@ -151,6 +174,7 @@ pub(super) fn parse_pane(line: &str) -> Result<Option<PaneState>, TmuxError> {
         status,
         signal,
         mode,
+        held,
         attached,
         output,
         created,
@@ -173,10 +197,16 @@ pub(super) fn parse_pane(line: &str) -> Result<Option<PaneState>, TmuxError> {
         command: command.to_owned(),
         // Modes stack: the field counts them.
         in_mode: !matches!(mode, "" | "0"),
+        is_held: is_held(held),
         attached: number(attached).ok_or_else(unexpected)?,
         last_output: number(output).ok_or_else(unexpected)?,
         created: number(created).ok_or_else(unexpected)?,
     }))
+}
+
+/// Reads `HELD`.
+pub(super) fn is_held(field: &str) -> bool {
+    field.contains('1')
 }
 
 fn number<N: FromStr>(field: &str) -> Option<N> {
@@ -227,14 +257,14 @@ mod tests {
 
     #[test]
     fn a_line_is_read() {
-        let line = "work-42-a1|%7|812|1|launch-1|1||9|2|3|1700000002|1700000001|claude";
+        let line = "work-42-a1|%7|812|1|launch-1|1||9|2|01|3|1700000002|1700000001|claude";
         let pane = parse_pane(line).unwrap().unwrap();
         assert_eq!(
             (pane.session.as_str(), pane.pane_id.0, pane.pid),
             ("work-42-a1", 7, 812)
         );
         assert_eq!(pane.life, Life::Killed { signal: Some(9) });
-        assert!(pane.is_agent && pane.in_mode);
+        assert!(pane.is_agent && pane.in_mode && pane.is_held);
         assert_eq!(pane.launch.unwrap().as_str(), "launch-1");
         assert_eq!(
             (pane.attached, pane.last_output, pane.created),
@@ -246,7 +276,7 @@ mod tests {
     #[test]
     fn ends_are_told_apart() {
         let life = |dead_status_signal: &str| {
-            let line = format!("a|%1|2|1||{dead_status_signal}|0|0|5|6|sh");
+            let line = format!("a|%1|2|1||{dead_status_signal}|0|00|0|5|6|sh");
             parse_pane(&line).unwrap().unwrap().life
         };
         assert_eq!(life("0||"), Life::Running);
@@ -259,13 +289,13 @@ mod tests {
 
     #[test]
     fn foreign_sessions_are_left_out_and_nonsense_is_an_error() {
-        let ours = "a|%1|2|1||0|||0|0|5|6|sh";
-        let foreign = "my.session|%1|2|0||0|||0|0|5|6|sh";
+        let ours = "a|%1|2|1||0|||0|00|0|5|6|sh";
+        let foreign = "my.session|%1|2|0||0|||0|00|0|5|6|sh";
         assert_eq!(
             parse_panes(&format!("{foreign}\n{ours}\n")).unwrap().len(),
             1
         );
         assert!(parse_panes("a|%1|2\n").is_err());
-        assert!(parse_pane("a|%1|many|1||0|||0|0|5|6|sh").is_err());
+        assert!(parse_pane("a|%1|many|1||0|||0|00|0|5|6|sh").is_err());
     }
 }

@@ -50,7 +50,7 @@ const FORMAT: &str = concat!(
 impl Tmux {
     /// Returns what the agent's terminal shows, and up to so many lines that have scrolled away.
     pub async fn look(&self, session: &SessionName, history: u32) -> Result<PaneView, TmuxError> {
-        let target = session.pane_target();
+        let target = self.pane_target(session).await?;
         let mut script = Script::new("display-message")
             .args(["-p", "-t", &target, FORMAT])
             .then("capture-pane")
@@ -82,7 +82,7 @@ impl Tmux {
             shell_command("exec cat > ", pipe).ok_or_else(|| TmuxError::UnsafeLogPath {
                 path: pipe.to_owned(),
             })?;
-        let target = session.pane_target();
+        let target = self.pane_target(session).await?;
         // Asked first, because it has a clear answer where there is no such session.
         let script = Script::new("has-session")
             .args(["-t", &session.session_target()])
@@ -100,7 +100,7 @@ impl Tmux {
         session: &SessionName,
         owner: &str,
     ) -> Result<(), TmuxError> {
-        let target = session.pane_target();
+        let target = self.pane_target(session).await?;
         let script = Script::new("if-shell")
             .args(["-F", "-t", &target])
             .arg(format!("#{{==:#{{{OWNER}}},{owner}}}"))

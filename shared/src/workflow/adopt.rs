@@ -1,6 +1,7 @@
 //! Taking in a session that nobody launched, and letting it go.
 //!
-//! One Claude session is one row of a kind. Its row ends with its server; the same session finds it again.
+//! One Claude session is one row of a kind, for the one process that has it open. Its row ends with its server; the same
+//! session finds it again.
 
 use super::request_changes::not_a_reviewer;
 use super::terminal::pane_of_this_process;
@@ -29,6 +30,62 @@ const SESSION_ENDED: &str = "its session has ended";
 
 /// Returns the instance of the place we run in, recording one if there is none yet.
 pub async fn adopt(context: &Context, run: &Run, kind: InstanceKind) -> Result<Adopted, Error> {
+    match take_in(context, kind, Unknown::IsRecorded).await? {
+        Taken::In(adopted, changes) => {
+            for change in changes {
+                run.changed(change);
+            }
+            Ok(adopted)
+        }
+        Taken::Elsewhere(id, process) => Err(open_elsewhere(&id, process)),
+        Taken::Nothing => Err(not_a_reviewer()),
+    }
+}
+
+/// Goes on with the row that the session of this server has already; records nothing new.
+///
+/// Claude Code starts another server when a session comes back (`claude --resume`) or connects again (`/mcp`), and
+/// what waits for the session must not wait for its next tool call.
+pub async fn adopt_again(
+    context: &Context,
+    kind: InstanceKind,
+) -> Result<Option<InstanceId>, Error> {
+    // Without a database there is no row, and none is made.
+    if !context.store.path().exists() || context.repository().is_err() {
+        return Ok(None);
+    }
+    let Client { session, agent } = Client::of_this_process(context)?;
+    let Some(session) = session else {
+        return Ok(None);
+    };
+    let is_known = context
+        .store
+        .read(move |r| r.is_adopted(&session, agent.as_ref()))
+        .await?;
+    if !is_known {
+        return Ok(None);
+    }
+    Ok(match take_in(context, kind, Unknown::IsLeft).await? {
+        Taken::In(adopted, _) => Some(adopted.id),
+        Taken::Elsewhere(..) | Taken::Nothing => None,
+    })
+}
+
+/// What becomes of a session that has no row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    IsRecorded,
+    IsLeft,
+}
+
+enum Taken {
+    In(Adopted, Vec<StatusChange>),
+    /// Another process has the session open, as this instance.
+    Elsewhere(InstanceId, u32),
+    Nothing,
+}
+
+async fn take_in(context: &Context, kind: InstanceKind, unknown: Unknown) -> Result<Taken, Error> {
     let repository = context.repository()?;
     let Some(worktree) = repository.worktree() else {
         return Err(Error::new(
@@ -50,7 +107,10 @@ pub async fn adopt(context: &Context, run: &Run, kind: InstanceKind) -> Result<A
     let settings = context.settings();
     let client = Client::of_this_process(context)?;
     let pane = match pane_of_this_process(context).await {
-        Ok(pane) => pane.map(|pane| pane.to_string()),
+        // Another program below Claude Code doesn't have its terminal.
+        Ok(pane) => pane
+            .filter(|_| client.session.is_some())
+            .map(|pane| pane.to_string()),
         Err(error) => {
             tracing::info!(code = %error.code, %error, "no pane to type into");
             None
@@ -78,10 +138,13 @@ pub async fn adopt(context: &Context, run: &Run, kind: InstanceKind) -> Result<A
         owner: None,
     };
     let (server, agent) = (process::this_process(), client.agent);
-    let adopted = context
+    let taken = context
         .store
         .write(move |w| {
-            let known = known(w, &new, agent.as_ref())?;
+            if let Some((id, process)) = open_in_another(w, &new, agent.as_ref())? {
+                return Ok(Taken::Elsewhere(id, process));
+            }
+            let known = known(w, &new, agent.as_ref(), unknown)?;
             let fresh = known.is_none();
             let mut changes = Vec::new();
             let id = match known {
@@ -90,7 +153,9 @@ pub async fn adopt(context: &Context, run: &Run, kind: InstanceKind) -> Result<A
                     known.id
                 }
                 // A review is given to a reviewer when it is launched; nobody else has one.
-                None if kind == InstanceKind::Review => return Ok(None),
+                None if kind == InstanceKind::Review || unknown == Unknown::IsLeft => {
+                    return Ok(Taken::Nothing);
+                }
                 None => {
                     new.id = unused_id(w, kind, &subject)?;
                     w.insert_instance(&new, None)?;
@@ -104,14 +169,46 @@ pub async fn adopt(context: &Context, run: &Run, kind: InstanceKind) -> Result<A
             };
             w.set_server(&id, Some(&server))?;
             w.set_agent(&id, agent.as_ref())?;
-            Ok(Some((Adopted { id, fresh }, changes)))
+            // A call records what it has changed by itself.
+            if unknown == Unknown::IsLeft && !changes.is_empty() {
+                w.insert_event(&NewEvent::system(&id, "session_back", changes.clone()))?;
+            }
+            Ok(Taken::In(Adopted { id, fresh }, changes))
         })
         .await?;
-    let (adopted, changes) = adopted.ok_or_else(not_a_reviewer)?;
-    for change in changes {
-        run.changed(change);
-    }
-    Ok(adopted)
+    Ok(taken)
+}
+
+/// Returns the instance that another living process has this session open as.
+///
+/// `claude -p -c` in a session continues the same session, and so does a person who resumes an agent's session by hand.
+fn open_in_another(
+    reader: &Reader<'_>,
+    new: &NewInstance,
+    agent: Option<&ProcessMark>,
+) -> Result<Option<(InstanceId, u32)>, StoreError> {
+    let (Some(session), Some(agent)) = (&new.claude_session_id, agent) else {
+        return Ok(None);
+    };
+    let mut rows = reader.launched_in_session(session)?;
+    rows.extend(reader.adopted_in_worktree(new.kind, &new.worktree_path.to_string_lossy())?);
+    Ok(rows
+        .into_iter()
+        .filter(|instance| instance.claude_session_id.as_ref() == Some(session))
+        .find_map(|instance| {
+            let own = instance.agent?;
+            (own != *agent && process::is_alive(&own)).then_some((instance.id, own.pid))
+        }))
+}
+
+fn open_elsewhere(id: &InstanceId, process: u32) -> Error {
+    Error::new(
+        Code::AnotherSession,
+        format!("another Claude Code (process {process}) has this session open, as {id}"),
+    )
+    .hint(format!(
+        "Nothing was changed. Call the tool there, or end it first; `claude --resume ID --fork-session` begins a session of its own. A Claude Code that {id} starts cannot act as {id}."
+    ))
 }
 
 /// The program that started this server.
@@ -124,14 +221,14 @@ struct Client {
 impl Client {
     fn of_this_process(context: &Context) -> Result<Self, Error> {
         let given = context.environment.claude_session_id().map(str::to_owned);
-        if given.is_none() {
+        let folder = context.claude_folder()?;
+        let agent = agent::nearest_claude(&folder).filter(|_| given.is_some());
+        if given.is_none() || is_command_of(context, agent.as_ref()) {
             return Ok(Self {
                 session: None,
                 agent: None,
             });
         }
-        let folder = context.claude_folder()?;
-        let agent = agent::nearest_claude(&folder);
         // After `/clear` the process has another session than when it started this server.
         let present = agent
             .as_ref()
@@ -143,6 +240,12 @@ impl Client {
             agent,
         })
     }
+}
+
+/// Tells whether a command of Claude Code's Bash tool has started this server: then its client is another program, which
+/// inherits the id of a session that is not its own.
+pub(super) fn is_command_of(context: &Context, claude: Option<&ProcessMark>) -> bool {
+    claude.is_some_and(|claude| context.environment.claude_of_command() == Some(claude.pid))
 }
 
 /// Returns the branch that the work here is to be compared with. Without a remote that says so, a
@@ -167,30 +270,35 @@ fn known(
     reader: &Reader<'_>,
     new: &NewInstance,
     agent: Option<&ProcessMark>,
+    unknown: Unknown,
 ) -> Result<Option<Instance>, StoreError> {
-    let mut here = reader.open_in_worktree(new.kind, &new.worktree_path.to_string_lossy())?;
-    if new.kind == InstanceKind::Review {
-        here.retain(|instance| instance.parent_instance_id.is_some());
-    }
-    let is_own = |instance: &Instance| {
-        // A client without sessions is known by its worktree alone.
-        let is_same_client = instance.origin == Origin::Adopted
-            && new.claude_session_id.is_none()
-            && instance.claude_session_id.is_none()
-            && !instance.server.as_ref().is_some_and(process::is_alive);
-        let is_same_session =
-            new.claude_session_id.is_some() && instance.claude_session_id == new.claude_session_id;
-        let is_same_process = agent.is_some() && instance.agent.as_ref() == agent;
-        is_same_client || is_same_session || is_same_process
+    let here = reader.adopted_in_worktree(new.kind, &new.worktree_path.to_string_lossy())?;
+    let is_same_session = |instance: &Instance| {
+        new.claude_session_id.is_some() && instance.claude_session_id == new.claude_session_id
     };
-    let rank = |instance: &Instance| match (is_own(instance), instance.status) {
-        (true, status) if status.is_live() => Some(0),
-        (true, Status::PrCreated) if instance.branch_name == new.branch_name => Some(1),
-        (true, Status::Failed | Status::Terminated) if instance.origin == Origin::Adopted => {
-            Some(2)
+    // A client without sessions is known by its worktree alone.
+    let is_same_client = |instance: &Instance| {
+        new.claude_session_id.is_none()
+            && instance.claude_session_id.is_none()
+            && !instance.server.as_ref().is_some_and(process::is_alive)
+    };
+    let is_same_process = |instance: &Instance| agent.is_some() && instance.agent.as_ref() == agent;
+    let rank = |instance: &Instance| {
+        let own = match instance.status {
+            status if status.is_live() => Some(0),
+            Status::PrCreated if instance.branch_name == new.branch_name => Some(1),
+            Status::Failed | Status::Terminated => Some(2),
+            _ => None,
+        };
+        if is_same_session(instance) {
+            own
+        } else if is_same_process(instance) || is_same_client(instance) {
+            // Its process had another session before: `/resume`, or `/clear`.
+            own.map(|own| own + 3)
+        } else {
+            let is_free = unknown == Unknown::IsRecorded;
+            (is_free && instance.status.is_live() && is_gone(instance)).then_some(6)
         }
-        (false, status) if status.is_live() && is_gone(instance) => Some(3),
-        _ => None,
     };
     // Newest first among equals.
     Ok(here
@@ -249,10 +357,11 @@ pub(super) fn end_of_session(status: Status) -> Option<(StatusEvent, &'static st
     }
 }
 
-/// Tells whether an adopted instance has to be adopted anew: its row has ended, or lost its server.
-pub async fn is_without_server(context: &Context, id: &InstanceId) -> Result<bool, Error> {
-    let id = id.clone();
-    let has_server = context
+/// Tells whether an adopted instance has to be adopted anew: its row has ended or lost its server, or the process that has
+/// the session has gone on to another one.
+pub async fn is_to_be_adopted(context: &Context, id: &InstanceId) -> Result<bool, Error> {
+    let (id, session) = (id.clone(), Client::of_this_process(context)?.session);
+    let is_present = context
         .store
         .read(move |r| {
             if !r.instance_exists(&id)? {
@@ -260,10 +369,45 @@ pub async fn is_without_server(context: &Context, id: &InstanceId) -> Result<boo
             }
             let instance = r.instance(&id)?;
             let served = instance.server.as_ref().is_some_and(process::is_alive);
-            Ok(instance.status.is_live() && served)
+            let is_same = session.is_none() || instance.claude_session_id == session;
+            Ok(instance.status.is_live() && served && is_same)
         })
         .await?;
-    Ok(!has_server)
+    Ok(!is_present)
+}
+
+/// Returns the instance with the session that its Claude Code has now: after `/clear` it is another one.
+///
+/// Only the server that serves the instance knows. A session that has a row of its own stays with that.
+pub(super) async fn in_present_session(
+    context: &Context,
+    instance: Instance,
+) -> Result<Instance, Error> {
+    let is_own = instance.server.as_ref() == Some(&process::this_process());
+    if instance.origin != Origin::Adopted || !is_own {
+        return Ok(instance);
+    }
+    let session = Client::of_this_process(context)?.session;
+    let Some(session) =
+        session.filter(|session| Some(session) != instance.claude_session_id.as_ref())
+    else {
+        return Ok(instance);
+    };
+    let instance = context
+        .store
+        .write(move |w| {
+            let worktree = instance.worktree_path.to_string_lossy();
+            let here = w.adopted_in_worktree(instance.kind, &worktree)?;
+            if !here
+                .iter()
+                .any(|other| other.claude_session_id.as_ref() == Some(&session))
+            {
+                w.set_claude_session(&instance.id, &session)?;
+            }
+            w.instance(&instance.id)
+        })
+        .await?;
+    Ok(instance)
 }
 
 /// Ends the row of an adopted session, because the server that asks is about to end.

@@ -1,7 +1,8 @@
 //! Putting away what ended agents left.
 
-use super::finish::{end_session, put_away, still_in_use};
+use super::finish::{PutAway, end_session, put_away, release, still_in_use};
 use super::panes::Panes;
+use super::reconcile::claim;
 use super::{Context, Run, agent_files};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, Origin, Status};
@@ -28,11 +29,11 @@ pub async fn clean(context: &Context, run: &Run, dry_run: bool) -> Result<Vec<Cl
             continue;
         }
         run.step(&format!("Putting {} away", instance.id))?;
-        cleaned.push(if dry_run {
-            would_clean(context, instance, worktree).await?
+        if dry_run {
+            cleaned.push(would_clean(context, instance, worktree).await?);
         } else {
-            clean_one(context, instance).await?
-        });
+            cleaned.extend(clean_one(context, instance).await?);
+        }
     }
     Ok(cleaned)
 }
@@ -84,22 +85,50 @@ async fn would_clean(
     })
 }
 
-pub(super) async fn clean_one(context: &Context, instance: Instance) -> Result<Cleaned, Error> {
-    let survivors = end_session(context, &instance).await?;
+/// Puts one agent away, unless somebody else has taken it meanwhile: a person may have resumed it.
+pub(super) async fn clean_one(
+    context: &Context,
+    instance: Instance,
+) -> Result<Option<Cleaned>, Error> {
+    if !claim(context, &instance).await? {
+        return Ok(None);
+    }
+    let cleaned = clean_claimed(context, &instance).await;
+    if cleaned.is_err() {
+        release(context, &instance.id).await?;
+    }
+    cleaned.map(Some)
+}
+
+async fn clean_claimed(context: &Context, instance: &Instance) -> Result<Cleaned, Error> {
+    let survivors = end_session(context, instance).await?;
     agent_files::remove(context, &instance.id)?;
-    let kept = if survivors.is_empty() {
-        put_away(context, &instance).await?.left()
+    let left = if survivors.is_empty() {
+        put_away(context, instance).await?
     } else {
-        Some(still_in_use(&instance, &survivors))
+        PutAway::Kept(still_in_use(instance, &survivors))
     };
+    let owner = matches!(left, PutAway::Later(_)).then(process::nobody);
+    let kept = left.left();
     let (id, note) = (instance.id.clone(), kept.clone());
     context
         .store
-        .write(move |w| w.set_note(&id, note.as_deref()))
+        .write(move |w| {
+            w.set_note(&id, note.as_deref().filter(|_| owner.is_none()))?;
+            w.set_owner(&id, owner.as_ref())
+        })
         .await?;
+    let path = &instance.worktree_path;
+    let removed = || {
+        if path.exists() {
+            "removed its session and files".to_owned()
+        } else {
+            format!("removed {}", path.display())
+        }
+    };
     Ok(Cleaned {
-        id: instance.id,
+        id: instance.id.clone(),
         kept: kept.is_some(),
-        what: kept.unwrap_or_else(|| format!("removed {}", instance.worktree_path.display())),
+        what: kept.unwrap_or_else(removed),
     })
 }

@@ -93,6 +93,15 @@ pub(super) async fn check_publishable(
     .hint("Commit your work on this branch, then call again."))
 }
 
+/// What is said of work that a pull request has brought into its base already, be it as other commits.
+pub(super) fn merged_before(number: u64, base: &str) -> Error {
+    Error::new(
+        Code::BranchMerged,
+        format!("pull request {number} has brought all of this into `{base}`"),
+    )
+    .hint("There is nothing left to publish. For more work, commit on this branch and call again.")
+}
+
 /// Returns the branch that carries the work: the one it was launched on, or the one checked out now
 /// in a person's own session.
 pub(super) async fn branch_of(repository: &Repository, coder: &Instance) -> Result<String, Error> {
@@ -121,6 +130,29 @@ pub(super) async fn branch_of(repository: &Repository, coder: &Instance) -> Resu
         format!("there is no branch to publish: {problem}"),
     )
     .hint(hint))
+}
+
+/// Refuses a commit that is not of the branch: another one was checked out between two looks.
+pub(super) async fn check_on_branch(
+    repository: &Repository,
+    branch: &str,
+    commit: &Oid,
+) -> Result<(), Error> {
+    let tip = repository.read_ref(&format!("refs/heads/{branch}")).await?;
+    if let Some(tip) = tip
+        && repository
+            .ahead_behind(tip.as_str(), commit.as_str())
+            .await?
+            .ahead
+            == 0
+    {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::NoBranch,
+        format!("there is no branch to publish: `{branch}` does not have the commit {} that was checked out a moment ago", commit.short()),
+    )
+    .hint("Go to the branch that the work belongs on, then call again."))
 }
 
 /// What the work is compared with: the base branch, or for work on the base branch itself its start.

@@ -1,6 +1,7 @@
 //! The first sign of life of a launched agent.
 
 use super::Context;
+use super::adopt::is_command_of;
 use crate::agent::{self, Caller};
 use crate::error::{Code, Error};
 use crate::model::{Instance, InstanceId, InstanceKind, Status, StatusEvent};
@@ -42,6 +43,7 @@ fn check_caller(context: &Context, instance: &Instance) -> Result<(), Error> {
     };
     let folder = context.claude_folder()?;
     let is_own = match agent::caller(&folder, instance.id.as_str(), instance.agent.as_ref()) {
+        Caller::Own if is_command_of(context, agent::nearest_claude(&folder).as_ref()) => false,
         Caller::Own => true,
         Caller::Nested => false,
         Caller::Unknown => instance
@@ -58,7 +60,7 @@ fn check_caller(context: &Context, instance: &Instance) -> Result<(), Error> {
         format!("this server belongs to the Claude session {session}, which is not the session of {id}"),
     )
     .hint(format!(
-        "Nothing was changed. A Claude Code that an agent starts cannot act as that agent: call the tool in the session of {id} itself."
+        "Nothing was changed. A program that an agent starts cannot act as that agent: call the tool in the session of {id} itself."
     )))
 }
 

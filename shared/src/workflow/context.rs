@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::agent::{self, TranscriptReader};
-use crate::config::{Config, Environment, Settings};
+use crate::config::{Config, Environment, REPOSITORY_FILE, Settings};
 use crate::error::{Code, Error};
 use crate::git::{GitError, Repository};
 use crate::model::{Instance, InstanceId};
@@ -27,8 +28,8 @@ pub struct Context {
     pub(super) transcripts: TranscriptReader,
     state_dir: PathBuf,
     repository: Option<Repository>,
-    /// Whether to come again rather than to wait for another process that has a repository locked.
-    impatient: bool,
+    /// How long to wait for another process that has a repository locked, if not as long as usual.
+    patience: Option<Duration>,
 }
 
 impl Context {
@@ -52,7 +53,7 @@ impl Context {
             transcripts: TranscriptReader::default(),
             state_dir,
             repository,
-            impatient: false,
+            patience: None,
         })
     }
 
@@ -91,17 +92,21 @@ impl Context {
 
     /// Returns the surroundings for somebody who only looks: what is locked is left for later.
     pub(super) fn impatient(&self) -> Self {
+        self.with_patience(Duration::from_millis(50))
+    }
+
+    /// Returns the surroundings for somebody who leaves what is locked for longer to `reconcile`.
+    pub(super) fn with_patience(&self, patience: Duration) -> Self {
         let mut here = self.clone();
-        here.impatient = true;
+        here.patience = Some(self.patience.map_or(patience, |own| own.min(patience)));
         here
     }
 
     /// Gives a repository the patience that its user has.
     pub(super) fn patience_with(&self, repository: Repository) -> Repository {
-        if self.impatient {
-            repository.impatient()
-        } else {
-            repository
+        match self.patience {
+            Some(patience) => repository.with_patience(patience),
+            None => repository,
         }
     }
 
@@ -117,14 +122,24 @@ impl Context {
         if here == Some(repository) {
             return Some(self.settings().clone());
         }
-        let environment = self.environment.clone().moved_to(repository.to_owned());
-        Config::load(&environment, Some(repository), &[])
+        // From where we stand: a relative state folder must not become one that the repository brings along.
+        Config::load(&self.environment, Some(repository), &[])
             .inspect_err(|error| {
                 let repository = repository.display();
                 tracing::warn!(%repository, %error, "the settings of a repository can't be read");
             })
             .ok()
             .map(|config| config.settings)
+    }
+
+    /// Says what of a repository's own settings and prompts is ignored, if any is.
+    pub fn ignored_in(&self, repository: &Path) -> Option<String> {
+        // Most bring nothing along.
+        let folder = Path::new(REPOSITORY_FILE).parent()?;
+        repository.join(folder).symlink_metadata().ok()?;
+        // Read anew also where we are: a dashboard stays up while files change.
+        let config = Config::load(&self.environment, Some(repository), &[]).ok()?;
+        config.ignored.notice()
     }
 
     /// Returns the repository that the process runs in.

@@ -13,10 +13,11 @@ mod settle;
 use std::time::Duration;
 
 use super::Context;
-use super::terminal::{claude_session, is_claude};
-use crate::agent::Found;
+use super::adopt::in_present_session;
+use super::terminal::{claude_session, is_claude, with_present_session};
+use crate::agent::{self, Found};
 use crate::error::Error;
-use crate::model::{Instance, InstanceId, MessageId, MessageState, Origin};
+use crate::model::{Instance, InstanceId, Message, MessageState, Origin};
 use crate::process;
 
 pub use end_of_turn::take_at_end_of_turn;
@@ -47,6 +48,14 @@ pub async fn deliver(context: &Context, id: &InstanceId) -> Result<Delivery, Err
     let Some(message) = message else {
         return Ok(Delivery::Nothing);
     };
+    let instance = match message.state {
+        // What was typed is in the conversation that it was typed into, or nowhere.
+        MessageState::Typed if is_in_conversation(context, &instance, &message).await? => instance,
+        _ => {
+            let instance = with_present_session(context, instance).await?;
+            in_present_session(context, instance).await?
+        }
+    };
     let claude = is_claude(&instance);
     let outcome = match message.state {
         MessageState::Owed if claude => {
@@ -64,7 +73,7 @@ pub async fn deliver(context: &Context, id: &InstanceId) -> Result<Delivery, Err
     settle(context, &instance, &message, outcome).await
 }
 
-/// Hands over to launched agents whose server is dead: Claude Code does not start it again.
+/// Hands over to launched agents whose server is dead, because Claude Code does not start it again, or stopped.
 ///
 /// Costs one query when nothing is owed. What can't be handed over now waits for the next look. Returns whether
 /// anything was handed over.
@@ -81,7 +90,7 @@ pub async fn deliver_for_unserved(context: &Context) -> Result<bool, Error> {
         })
         .await?;
     for instance in owed {
-        let served = instance.server.as_ref().is_some_and(process::is_alive);
+        let served = instance.server.as_ref().is_some_and(process::is_running);
         if served || instance.origin != Origin::Launched || !instance.status.is_live() {
             continue;
         }
@@ -100,11 +109,42 @@ pub async fn deliver_for_unserved(context: &Context) -> Result<bool, Error> {
     Ok(any)
 }
 
+/// Tells whether the session writes down what it is told.
+fn has_transcript(context: &Context, instance: &Instance) -> Result<bool, Error> {
+    let Some(session) = claude_session(instance) else {
+        return Ok(false);
+    };
+    let folder = context.claude_folder()?;
+    Ok(agent::transcript_path(&folder, &instance.worktree_path, session).is_file())
+}
+
+/// Tells whether a message has reached the agent: in the session that it has now, or in one that it had when the message was
+/// handed over. Dearer than [`is_in_conversation`]; to be asked before a message is typed again.
+async fn has_arrived(
+    context: &Context,
+    instance: &Instance,
+    message: &Message,
+) -> Result<bool, Error> {
+    let Some(session) = claude_session(instance) else {
+        return Ok(false);
+    };
+    let folder = context.claude_folder()?;
+    let transcript = agent::transcript_path(&folder, &instance.worktree_path, session);
+    let (reader, needle) = (
+        context.transcripts.clone(),
+        agent::named_by(&message.body).to_owned(),
+    );
+    let looking =
+        tokio::task::spawn_blocking(move || reader.was_taken_here_or_before(&transcript, &needle));
+    // It ends early only with the whole runtime.
+    Ok(looking.await.unwrap_or(Ok(false))?)
+}
+
 /// Tells whether the model has, or gets with its next request, a message.
 pub(super) async fn is_in_conversation(
     context: &Context,
     instance: &Instance,
-    id: &MessageId,
+    message: &Message,
 ) -> Result<bool, Error> {
     let Some(session) = claude_session(instance) else {
         return Ok(false);
@@ -115,7 +155,7 @@ pub(super) async fn is_in_conversation(
             context.claude_folder()?,
             instance.worktree_path.clone(),
             session,
-            id.to_string(),
+            agent::named_by(&message.body).to_owned(),
         )
         .await?;
     Ok(found == Found::Taken)

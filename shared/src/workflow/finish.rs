@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::launch::session_name;
+use super::launch::{is_own_worktree, session_name};
 use super::request_changes::lose_review;
 use super::{Context, Run, agent_files};
 use crate::agent;
@@ -23,6 +23,9 @@ const GRACE: Grace = Grace {
     asked: Duration::from_millis(1_500),
 };
 
+/// How long a person waits for a repository that is locked; after that `reconcile` removes the worktree.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// An agent that was ended, and what of it was kept.
 #[derive(Debug, Clone)]
 pub struct Stopped {
@@ -33,6 +36,7 @@ pub struct Stopped {
 /// Ends an agent for good. One that has ended already is put away again, which changes nothing.
 pub async fn stop(context: &Context, run: &Run, id: &InstanceId) -> Result<Stopped, Error> {
     run.step("Ending the session")?;
+    let context = &context.with_patience(PATIENCE);
     let stopped = end(context, run, id, Some(StatusEvent::Terminated), None).await?;
     end_reviewer(context, run, id).await?;
     Ok(stopped)
@@ -226,10 +230,11 @@ pub(super) async fn end_session(
     };
     let tmux = context.terminals(instance);
     // Its processes can be ended where tmux can't be asked, too.
-    let panes = tmux.list().await.unwrap_or_else(|error| {
+    let listed = tmux.list().await.inspect_err(|error| {
         tracing::warn!(instance = %instance.id, %error, "its terminal can't be reached");
-        Vec::new()
     });
+    let is_known = listed.is_ok();
+    let panes = listed.unwrap_or_default();
     let launch = instance.launch_id.as_deref();
     let ours: Vec<_> = panes
         .iter()
@@ -240,7 +245,7 @@ pub(super) async fn end_session(
     let mut roots: Vec<u32> = instance
         .agent
         .iter()
-        .filter(|agent| process::is_alive(agent))
+        .filter(|agent| process::is_seen(agent))
         .map(|agent| agent.pid)
         .collect();
     if has_session {
@@ -260,8 +265,19 @@ pub(super) async fn end_session(
     let members = family.members();
     if has_session {
         tmux.kill(&name).await?;
+    } else if !is_known {
+        // It may be there all the same; tmux kills none that is not of this launch.
+        let _ = tmux.kill(&name).await;
     }
-    Ok(family.end(members, GRACE).await)
+    let mut survivors = family.end(members, GRACE).await;
+    // Whether it has ended is known only where it can be seen.
+    let agent = instance.agent.iter();
+    survivors.extend(
+        agent
+            .filter(|agent| process::is_out_of_sight(agent))
+            .cloned(),
+    );
+    Ok(survivors)
 }
 
 /// Says that a worktree stays because of processes that could not be ended.
@@ -279,14 +295,22 @@ pub(super) async fn keep_or_remove_worktree(
     context: &Context,
     instance: &Instance,
 ) -> Result<PutAway, Error> {
+    let path = &instance.worktree_path;
     let repository = match Repository::discover(&instance.repository).await {
         Ok(repository) => context.patience_with(repository),
-        // The whole repository is gone; there is nothing to save and nobody to ask.
+        // It is gone, or has another name: nobody can be asked what may go.
+        Err(GitError::NotARepository { .. } | GitError::Io { .. }) if path.exists() => {
+            let (path, repository) = (path.display(), instance.repository.display());
+            let text = format!("kept {path}: its repository {repository} is not there");
+            return Ok(PutAway::Kept(text));
+        }
         Err(GitError::NotARepository { .. } | GitError::Io { .. }) => return Ok(PutAway::Gone),
         Err(error) => return Err(error.into()),
     };
-    let path = &instance.worktree_path;
     let branch = instance.branch_name.as_deref();
+    if !is_own_worktree(&repository, instance)? {
+        return Ok(PutAway::Gone);
+    }
     // Only an empty folder goes by this: git had not begun to fill it.
     let _ = std::fs::remove_dir(path);
     // No agent was ever in a worktree whose checkout did not end.
@@ -329,23 +353,17 @@ pub(super) async fn keep_or_remove_worktree(
             left @ (PutAway::Kept(_) | PutAway::Later(_)) => return Ok(left),
         }
     }
-    remove_empty_parents(path, context);
+    remove_empty_parents(instance, context);
     Ok(PutAway::Gone)
 }
 
 /// Deletes the branch if its commits are elsewhere too.
 async fn remove_branch(repository: &Repository, branch: &str) -> Result<PutAway, Error> {
-    let Some(tip) = repository.read_ref(&format!("refs/heads/{branch}")).await? else {
-        return Ok(PutAway::Gone);
-    };
-    let commits = repository.commits_only_on(branch).await?;
-    if commits > 0 {
-        return Ok(PutAway::Kept(format!(
+    match repository.delete_saved_branch(branch).await {
+        Ok(0) => Ok(PutAway::Gone),
+        Ok(commits) => Ok(PutAway::Kept(format!(
             "kept the branch {branch}: {commits} of its commits are nowhere else"
-        )));
-    }
-    match repository.delete_branch(branch, Some(&tip)).await {
-        Ok(()) => Ok(PutAway::Gone),
+        ))),
         // A person has it checked out somewhere, or just committed to it: theirs now.
         Err(error @ (GitError::BranchCheckedOut { .. } | GitError::BranchMoved { .. })) => {
             Ok(PutAway::Kept(format!("kept the branch: {error}")))
@@ -383,6 +401,12 @@ pub(super) fn describe(unsaved: &UnsavedWork) -> String {
             ));
         }
     }
+    for worktree in &unsaved.worktrees {
+        parts.push(format!(
+            "work in the worktree {} inside",
+            worktree.display()
+        ));
+    }
     if let Some(operation) = unsaved.operation {
         parts.push(format!("an unfinished {operation:?}").to_lowercase());
     }
@@ -390,9 +414,12 @@ pub(super) fn describe(unsaved: &UnsavedWork) -> String {
 }
 
 /// Removes the folders above a worktree that held nothing else; ones in use refuse by themselves.
-fn remove_empty_parents(path: &Path, context: &Context) {
-    let root_name = Path::new(&context.settings().resources.worktree_root).file_name();
-    for parent in path.ancestors().skip(1).take(2) {
+fn remove_empty_parents(instance: &Instance, context: &Context) {
+    let Some(settings) = context.settings_of(&instance.repository) else {
+        return;
+    };
+    let root_name = Path::new(&settings.resources.worktree_root).file_name();
+    for parent in instance.worktree_path.ancestors().skip(1).take(2) {
         if std::fs::remove_dir(parent).is_err() || parent.file_name() == root_name {
             return;
         }

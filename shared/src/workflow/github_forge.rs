@@ -3,6 +3,7 @@
 //! What GitHub last said is kept, so that asking again costs it nothing, and so is its wish to be left
 //! alone for a while, which every process then respects.
 
+use super::committed::merged_before;
 use super::publish::Work;
 use super::{Context, Run};
 use crate::error::{Code, Error};
@@ -88,6 +89,9 @@ impl GithubForge {
         new: &NewPullRequest,
     ) -> Result<(PullRequest, bool), Error> {
         let client = self.client(context).await?;
+        // A branch that was deleted there is not brought back. If GitHub can't be asked, that shows after the push.
+        let known = client.pulls_from(&new.head_branch).await;
+        refuse_merged(&known.unwrap_or_default(), work, new)?;
         run.step("Pushing the branch")?;
         let push = PushSpec {
             remote: self.remote_name.clone(),
@@ -97,14 +101,12 @@ impl GithubForge {
         };
         repository.push(&work.coder.worktree_path, &push).await?;
         run.step("Opening the pull request")?;
-        let open = client.open_pull(&new.head_branch).await;
-        let mut open = self.heard(context, open).await?;
+        let mut open = self.open_for(context, client, work, new).await?;
         if open.is_none() {
             match client.create_pull(new).await {
                 // Another call was faster; its pull request is the one.
                 Err(ForgeError::PullRequestExists { .. }) => {
-                    let found = client.open_pull(&new.head_branch).await;
-                    open = self.heard(context, found).await?;
+                    open = self.open_for(context, client, work, new).await?;
                     if open.is_none() {
                         return Err(exists_and_does_not(new));
                     }
@@ -117,6 +119,27 @@ impl GithubForge {
         };
         let updated = client.update_pull(open.number, &new.title, &new.body).await;
         Ok((self.heard(context, updated).await?, false))
+    }
+
+    /// Returns the open pull request for some work: the one that it has had, or one from the same branch into the same base.
+    ///
+    /// One into another base is somebody else's.
+    async fn open_for(
+        &self,
+        context: &Context,
+        client: &Github,
+        work: &Work,
+        new: &NewPullRequest,
+    ) -> Result<Option<PullRequest>, Error> {
+        let found = client.pulls_from(&new.head_branch).await;
+        let mut found = self.heard(context, found).await?;
+        refuse_merged(&found, work, new)?;
+        found.retain(|pull| pull.state == PullState::Open);
+        let is_own = |pull: &PullRequest| work.coder.pr_url.as_deref() == Some(&pull.url);
+        let is_alike = |pull: &PullRequest| pull.base_branch == new.base_branch;
+        let chosen = found.iter().position(is_own);
+        let chosen = chosen.or_else(|| found.iter().position(is_alike));
+        Ok(chosen.map(|index| found.swap_remove(index)))
     }
 
     /// Returns the open pull request of a branch.
@@ -206,6 +229,19 @@ impl GithubForge {
         let answer = client.merge_pull(number, method, &pull.head_commit).await;
         self.heard(context, answer).await?;
         self.get(context, number).await
+    }
+}
+
+/// Refuses what a pull request has merged as other commits: git can't tell.
+fn refuse_merged(known: &[PullRequest], work: &Work, new: &NewPullRequest) -> Result<(), Error> {
+    let merged = known.iter().find(|pull| {
+        pull.state == PullState::Merged
+            && pull.base_branch == new.base_branch
+            && pull.head_commit == work.commit.as_str()
+    });
+    match merged {
+        Some(pull) => Err(merged_before(pull.number, &new.base_branch)),
+        None => Ok(()),
     }
 }
 

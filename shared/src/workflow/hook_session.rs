@@ -94,7 +94,7 @@ fn is_nested(folder: &Path, instance: &Instance) -> bool {
     let living = instance
         .agent
         .as_ref()
-        .filter(|agent| process::is_alive(agent));
+        .filter(|agent| process::is_seen(agent));
     living.is_some_and(|own| agent::nearest_claude(folder).is_some_and(|nearest| nearest != *own))
 }
 

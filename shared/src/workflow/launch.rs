@@ -70,6 +70,7 @@ pub(super) async fn launch_as(
     let instance = record(context, run, &repository, &start, request, id).await?;
     let built = build(context, run, &repository, &instance, &Briefing::default()).await;
     if let Err(error) = built {
+        let error = because_ended(context, &instance.id, error).await?;
         if let Err(left) = undo(context, &instance.id).await {
             tracing::warn!(instance = %instance.id, %left, "a failed launch could not be undone");
             release(context, &instance.id).await?;
@@ -86,6 +87,14 @@ pub(super) async fn preflight(
     repository: &Repository,
     request: &LaunchRequest,
 ) -> Result<Start, Error> {
+    let root = repository.root();
+    if root.to_str().is_none() {
+        // Rows keep paths as text, so the worktree would not be found again.
+        return Err(GitError::InvalidPath {
+            path: root.to_owned(),
+        }
+        .into());
+    }
     let start = Start::find(context, repository, request).await?;
     context.tmux.check().await?;
     agent_files::check(context, request.kind).await?;
@@ -278,12 +287,7 @@ pub(super) async fn build(
         }
         .into());
     }
-    run.step("Making the worktree")?;
-    record_step(context, instance, LaunchStep::Worktree).await?;
-    let cancelled = run.cancel_token().cancelled();
-    repository
-        .add_worktree_until(&instance.worktree_path, checkout, cancelled)
-        .await?;
+    make_worktree(context, run, repository, instance, checkout).await?;
     run.unless_cancelled(start_agent(
         context,
         run,
@@ -293,6 +297,35 @@ pub(super) async fn build(
         briefing,
     ))
     .await
+}
+
+/// Makes an agent's worktree, and says in it whose it is.
+pub(super) async fn make_worktree(
+    context: &Context,
+    run: &Run,
+    repository: &Repository,
+    instance: &Instance,
+    checkout: Checkout,
+) -> Result<(), Error> {
+    run.step("Making the worktree")?;
+    record_step(context, instance, LaunchStep::Worktree).await?;
+    let path = &instance.worktree_path;
+    let cancelled = run.cancel_token().cancelled();
+    repository
+        .add_worktree_until(path, checkout, cancelled)
+        .await?;
+    Ok(repository.label_worktree(path, &worktree_label(instance))?)
+}
+
+/// Tells whether the worktree in an agent's place is not another's: an agent of another state folder may have the
+/// same name, and so the same place.
+pub(super) fn is_own_worktree(repository: &Repository, instance: &Instance) -> Result<bool, Error> {
+    let label = repository.label_of_worktree(&instance.worktree_path)?;
+    Ok(label.is_none_or(|label| label == worktree_label(instance)))
+}
+
+fn worktree_label(instance: &Instance) -> String {
+    format!("{} {}", instance.id, instance.created_at)
 }
 
 /// Whether an agent begins or goes on.
@@ -352,13 +385,18 @@ pub(super) async fn start_agent(
         at: process::boot_time(),
     };
     let id = instance.id.clone();
-    let instance = context
+    let begun = context
         .store
         .write(move |w| {
+            let now = w.instance(&id)?;
+            if !now.status.is_live() || now.owner != Some(process::this_process()) {
+                return Ok(None);
+            }
             w.begin_session(&id, &start)?;
-            w.instance(&id)
+            w.instance(&id).map(Some)
         })
         .await?;
+    let instance = begun.ok_or_else(|| was_ended(&instance.id))?;
     let pane = context
         .terminals(&instance)
         .create(&NewSession {
@@ -373,15 +411,50 @@ pub(super) async fn start_agent(
     let of_person = agent::clean(context.environment.variables(), &BTreeMap::new());
     handover.give(&of_person).await?;
     let (id, agent) = (instance.id.clone(), process::mark(pane.pid));
-    context
+    let launched = instance.launch_id.clone();
+    let stands = context
         .store
         .write(move |w| {
-            w.set_agent(&id, agent.as_ref())?;
-            w.set_launch_step(&id, LaunchStep::Ready)?;
-            w.set_owner(&id, None)
+            let now = w.instance(&id)?;
+            if now.launch_id != launched
+                || matches!(now.status, Status::Terminated | Status::Failed)
+            {
+                return Ok(false);
+            }
+            // A fast agent may have done its work, and belong to who publishes it or puts it away.
+            if now.status.is_live() {
+                w.set_agent(&id, agent.as_ref())?;
+                w.set_launch_step(&id, LaunchStep::Ready)?;
+            }
+            if now.owner == Some(process::this_process()) {
+                w.set_owner(&id, None)?;
+            }
+            Ok(true)
         })
         .await?;
-    Ok(())
+    if stands {
+        Ok(())
+    } else {
+        Err(was_ended(&instance.id))
+    }
+}
+
+/// Returns why a launch failed: if somebody ended the agent meanwhile, what failed next is only a consequence.
+async fn because_ended(context: &Context, id: &InstanceId, error: Error) -> Result<Error, Error> {
+    let wanted = id.clone();
+    let is_ended = context
+        .store
+        .read(move |r| Ok(!r.instance_exists(&wanted)? || !r.instance(&wanted)?.status.is_live()))
+        .await?;
+    Ok(if is_ended { was_ended(id) } else { error })
+}
+
+/// Says that a person has stopped what was being started.
+fn was_ended(id: &InstanceId) -> Error {
+    Error::new(
+        Code::Cancelled,
+        format!("`{id}` was ended while it was being started"),
+    )
 }
 
 /// Returns the name of an instance's tmux session.

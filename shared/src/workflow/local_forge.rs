@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Context;
+use super::committed::merged_before;
 use super::publish::Work;
 use crate::error::{Code, Error};
 use crate::git::{DiffText, MergeTurn, Oid, Repository, Resumed};
@@ -32,22 +33,38 @@ pub(super) async fn publish(
 ) -> Result<(PullRequest, bool), Error> {
     let (key, new) = (key(repository), new.clone());
     let (commit, instance) = (work.commit.clone(), work.coder.id.clone());
-    let (pull, created) = context
+    let last = last_number(repository).await?;
+    let base = new.base_branch.clone();
+    let published = context
         .store
         .write(move |w| {
             let commit = commit.as_str();
+            if let Some(merged) = w.merged_pull_request(&key, &new, commit)? {
+                return Ok(Err(merged.number));
+            }
             if let Some(open) = w.open_pull_request(&key, &new.head_branch)? {
                 let pull = w.update_pull_request(&key, open.number, &new, commit, &instance)?;
-                return Ok((pull, false));
+                return Ok(Ok((pull, false)));
             }
-            let pull = w.insert_pull_request(&key, &new, commit, &instance)?;
-            Ok((pull, true))
+            let pull = w.insert_pull_request(&key, &new, commit, &instance, last)?;
+            Ok(Ok((pull, true)))
         })
         .await?;
+    let (pull, created) = published.map_err(|number| merged_before(number, &base))?;
     repository
         .update_ref(&head_reference(pull.number), &work.commit)
         .await?;
     Ok((pull, created))
+}
+
+/// Returns the highest number whose commits are kept: a database may be younger than they are, or one of several.
+async fn last_number(repository: &Repository) -> Result<u64, Error> {
+    let kept = repository.kept_refs().await?;
+    let numbers = kept.iter().filter_map(|(name, _)| {
+        let number = name.strip_prefix("refs/codex/pull/")?.split('/').next()?;
+        number.parse().ok()
+    });
+    Ok(numbers.max().unwrap_or(0))
 }
 
 /// Returns a pull request as it stands; one whose commits its base has got by other means is merged.
@@ -184,23 +201,35 @@ pub(super) async fn merge(
         old_commit: base.as_str().to_owned(),
         new_commit: commit.as_str().to_owned(),
     };
-    let record = begun.clone();
-    context
+    let (record, seen) = (begun.clone(), pull.head_commit.clone());
+    let recorded = context
         .store
-        .write(move |w| w.begin_local_merge(&record))
+        .write(move |w| w.begin_local_merge(&record, &seen))
         .await?;
+    if !recorded {
+        return Err(Error::new(
+            Code::NotMergeable,
+            format!("pull request {number} was changed a moment ago"),
+        )
+        .hint("Nothing was changed. Look at what is new, then merge it again."));
+    }
     let advanced = repository
         .advance(&turn, &pull.base_branch, &base, &commit)
         .await;
-    // After a failure this finds out how far it got: mostly nowhere.
-    let settled = match &advanced {
-        Ok(()) => record_merged(context, &begun).await?,
-        Err(_) => settle(context, repository, &turn).await?,
-    };
-    match (settled, advanced) {
-        (Some(pull), _) => Ok(pull),
-        (None, Err(error)) => Err(error.into()),
-        (None, Ok(())) => get(context, repository, number).await,
+    match advanced {
+        Ok(moved) => {
+            let merged = record_merged(context, &begun).await?;
+            // The merge stands, whatever becomes of its hook.
+            if let Err(error) = moved.release().await {
+                tracing::warn!(%error, "the hook post-merge");
+            }
+            Ok(merged)
+        }
+        // This finds out how far it got: mostly nowhere.
+        Err(error) => match settle(context, repository, &turn).await? {
+            Some(merged) => Ok(merged),
+            None => Err(error.into()),
+        },
     }
 }
 
@@ -247,7 +276,7 @@ async fn settle(
         _ => Resumed::NotBegun,
     };
     match resumed {
-        Resumed::Finished => record_merged(context, &begun).await,
+        Resumed::Finished => Ok(Some(record_merged(context, &begun).await?)),
         Resumed::NotBegun => {
             let wanted = key(repository);
             context
@@ -259,16 +288,13 @@ async fn settle(
     }
 }
 
-async fn record_merged(
-    context: &Context,
-    begun: &LocalMerge,
-) -> Result<Option<PullRequest>, Error> {
+async fn record_merged(context: &Context, begun: &LocalMerge) -> Result<PullRequest, Error> {
     let begun = begun.clone();
     let merged = context
         .store
         .write(move |w| w.finish_local_merge(&begun))
         .await?;
-    Ok(Some(merged))
+    Ok(merged)
 }
 
 async fn merged(

@@ -16,6 +16,7 @@ mod finish;
 mod forge;
 mod github_forge;
 mod hook_session;
+mod invariants;
 mod launch;
 mod local_forge;
 mod open_work;
@@ -44,7 +45,7 @@ mod undo;
 mod webhook;
 mod wording;
 
-pub use adopt::{Adopted, adopt, forget, is_without_server, leave};
+pub use adopt::{Adopted, adopt, adopt_again, forget, is_to_be_adopted, leave};
 pub use analyses::{StoredAnalysis, analyses, analysis};
 pub use board::{
     Activity, BoardRow, Look, Rounds, advice_on_terminal, attach_argv, board, board_row, look,
@@ -60,6 +61,7 @@ pub use detach::finish_when_done;
 pub use finish::{Stopped, stop};
 pub use forge::{Forge, forge, read_issue};
 pub use hook_session::{HookSession, instance_of_hook};
+pub use invariants::{Invariant, InvariantViolation, check_invariants};
 pub use launch::{Issue, LaunchRequest, launch};
 pub use open_work::{Missing, OpenWork, OpenWorkSource, open_work};
 pub use order::{MOST_PROMPT_BYTES, MOST_REVIEWS, Order, check_prompt, prepare};

@@ -1,8 +1,10 @@
 //! Planning: tasks and what they wait for.
 
-use std::sync::OnceLock;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::task_issue::{TaskIssue, open_issue};
 use super::{Context, Run};
@@ -11,11 +13,15 @@ use crate::model::task::{
     MAX_DEPENDENCIES, MAX_DESCRIPTION_CHARS, MAX_ESTIMATED_HOURS, MAX_TITLE_CHARS,
 };
 use crate::model::text::{check_block, check_line};
-use crate::model::{InstanceId, Priority, Task, TaskId};
-use crate::store::{NewTask, Writer};
+use crate::model::{InstanceId, Priority, Task, TaskId, TaskStatus};
+use crate::store::{NewTask, StoreError, Writer};
 
 /// When this process was asked for a task for the first time: what is older was made by another, which is gone.
 static FIRST_CALL: OnceLock<String> = OnceLock::new();
+/// The last tasks that this process has made, each with the token by which a client says that it takes no answer.
+static MADE: Mutex<VecDeque<(TaskId, CancellationToken)>> = Mutex::new(VecDeque::new());
+/// Clients give up within minutes; no planner makes that many tasks in that time.
+const MOST_MADE: usize = 200;
 
 /// A task as a planner asks for it.
 #[derive(Debug, Clone)]
@@ -39,9 +45,9 @@ pub struct CreatedTask {
 /// Stores a task, and opens an issue for it if wanted. What it depends on must exist, so no cycle can arise.
 ///
 /// A task whose issue could not be opened is kept. The same task asked for again by the same planner
-/// is that one, and only its issue is opened. A call with an issue that is made again because its answer never
-/// came (it was cancelled, or the server was killed) is answered with the task that it had made. `reply` is
-/// what will be answered.
+/// is that one, and only its issue is opened. A call that is made again because its answer was not taken (it was
+/// cancelled, or with an issue, the server was killed) is answered with the task that it had made. `reply` is what
+/// will be answered.
 pub async fn create_task(
     context: &Context,
     run: &Run,
@@ -54,10 +60,16 @@ pub async fn create_task(
         .unwrap_or(context.settings().planning.create_issues);
     let new = checked(context, planner, &request)?;
     run.step("Storing the task")?;
+    let cancel = run.cancel_token().clone();
     if !wants_issue {
         let store = move |w: &Writer<'_>| {
+            let task = match untaken(w, &new)? {
+                Some(task) => task,
+                None => w.insert_task(&new)?,
+            };
+            made(&task, cancel);
             Ok(CreatedTask {
-                task: w.insert_task(&new)?,
+                task,
                 issue: TaskIssue::NotWanted,
             })
         };
@@ -68,17 +80,59 @@ pub async fn create_task(
         .write(move |w| {
             let now = w.now()?;
             let since = FIRST_CALL.get_or_init(|| now);
-            if let Some(task) = w.unanswered_task(&new, since)? {
-                return Ok(task);
-            }
-            match w.task_without_issue(&new)? {
-                Some(task) => Ok(task),
-                None => w.insert_task(&new),
-            }
+            let known = match untaken(w, &new)? {
+                Some(task) => Some(task),
+                None => w.unanswered_task(&new, since)?,
+            };
+            let task =
+                match known.map_or_else(|| w.task_without_issue(&new), |task| Ok(Some(task)))? {
+                    Some(task) => task,
+                    None => w.insert_task(&new)?,
+                };
+            made(&task, cancel);
+            Ok(task)
         })
         .await?;
     let issue = open_issue(context, run, planner, &mut task).await;
     Ok(CreatedTask { task, issue })
+}
+
+/// Remembers by which token the answer about a task may be refused.
+fn made(task: &Task, cancel: CancellationToken) {
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.retain(|(id, _)| *id != task.id);
+    if made.len() == MOST_MADE {
+        made.pop_front();
+    }
+    made.push_back((task.id.clone(), cancel));
+}
+
+/// Returns an open task of the same planner that says the same and whose answer was not taken.
+fn untaken(writer: &Writer<'_>, like: &NewTask) -> Result<Option<Task>, StoreError> {
+    let ids: Vec<TaskId> = MADE
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .iter()
+        .filter(|(_, cancel)| cancel.is_cancelled())
+        .map(|(id, _)| id.clone())
+        .collect();
+    let wanted: BTreeSet<&TaskId> = like.depends_on.iter().collect();
+    for id in ids {
+        let task = match writer.task(&like.repository, &id) {
+            Ok(task) => task,
+            Err(StoreError::TaskNotFound { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        if task.status == TaskStatus::Open
+            && task.created_by == like.created_by
+            && (&task.title, &task.description) == (&like.title, &like.description)
+            && (task.priority, task.estimated_hours) == (like.priority, like.estimated_hours)
+            && task.depends_on.iter().collect::<BTreeSet<_>>() == wanted
+        {
+            return Ok(Some(task));
+        }
+    }
+    Ok(None)
 }
 
 fn checked(

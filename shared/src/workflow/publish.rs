@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::committed::{branch_of, check_clean, check_publishable};
+use super::committed::{branch_of, check_clean, check_on_branch, check_publishable};
 use super::publish_moves::{Begun, begin, finish, take_back};
 use super::pull_forge::Pulls;
 use super::request_changes::{hand_over_commits, undecided};
@@ -118,6 +118,7 @@ async fn attempt(
         }
         Some(review) => approved_commit(context, &repository, &author, &coder, review).await?,
     };
+    check_on_branch(&repository, &branch, &commit).await?;
     check_publishable(&repository, &coder, &commit).await?;
     let pulls = Pulls::open(context, &repository).await?;
     let new = NewPullRequest {
@@ -302,6 +303,19 @@ async fn approved_commit(
     let unseen = repository.ahead_behind(seen.as_str(), tip.as_str()).await?;
     if unseen.ahead > 0 {
         return Err(outdated(repository, reviewer, coder, &seen, &tip).await);
+    }
+    let missing = repository
+        .ahead_behind(tip.as_str(), &review.commit_id)
+        .await?;
+    if missing.ahead > 0 {
+        return Err(Error::new(
+            Code::ReviewOutdated,
+            format!(
+                "{} has taken back commits since it asked for this review",
+                coder.id
+            ),
+        )
+        .hint("What you have looked at is not what would be published. Call request_changes, and ask for the work to be completed and reviewed again."));
     }
     let note = hand_over_commits(context, reviewer, coder, review).await?;
     // What the coder commits from here on was seen by nobody: it is not published.

@@ -108,7 +108,9 @@ pub(super) async fn finish(
     pull: &PullRequest,
     request: &CreatePr,
 ) -> Result<(Instance, bool), Error> {
-    let ends = match (work.coder.origin, context.settings().resources.cleanup) {
+    let settings = context.settings_of(&work.coder.repository);
+    let cleanup = settings.map_or(Cleanup::Manual, |settings| settings.resources.cleanup);
+    let ends = match (work.coder.origin, cleanup) {
         (Origin::Launched, Cleanup::Auto) => true,
         (Origin::Launched, Cleanup::Manual | Cleanup::Scheduled) | (Origin::Adopted, _) => false,
     };

@@ -175,18 +175,8 @@ impl Repair<'_> {
         let key = Context::repository_key(repository);
         let left = context.store.read(move |r| r.left_for_hours(&key, hours));
         for instance in left.await? {
-            let outcome = match claim(context, &instance).await {
-                Ok(true) => clean_one(context, instance.clone()).await.map(drop),
-                Ok(false) => continue,
-                Err(error) => Err(error),
-            };
-            match outcome {
-                Ok(()) => {
-                    let id = instance.id.clone();
-                    context.store.write(move |w| w.set_owner(&id, None)).await?;
-                }
-                failed => self.note(&instance, failed).await,
-            }
+            let outcome = clean_one(context, instance.clone()).await;
+            self.note(&instance, outcome.map(drop)).await;
         }
         Ok(())
     }
@@ -334,7 +324,7 @@ fn diagnose(instance: &Instance, time_is_up: bool, panes: &Panes) -> Diagnosis {
 /// Takes the instance over, unless it was touched since it was looked at.
 ///
 /// A launcher may have finished in the meantime, and then gone: what looked unfinished is whole.
-async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
+pub(super) async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
     let (seen, me) = (instance.clone(), process::this_process());
     let claimed = context
         .store

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Context;
+use crate::file;
 
 /// Tells whether nobody has reconciled for that time, and if so takes the turn.
 ///
@@ -20,6 +21,6 @@ pub async fn is_my_turn_to_reconcile(context: &Context, every: Duration) -> bool
         return false;
     }
     // Where the stamp can't be written everybody gets a turn, as if alone.
-    let _ = tokio::fs::write(&stamp, "").await;
+    let _ = file::create_private(&stamp);
     true
 }

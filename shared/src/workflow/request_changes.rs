@@ -215,7 +215,7 @@ pub(super) async fn await_receipt(
         if tokio::time::Instant::now() >= deadline {
             return Ok(Receipt::Waiting(found.waiting_for));
         }
-        if !instance.server.as_ref().is_some_and(process::is_alive) {
+        if !instance.server.as_ref().is_some_and(process::is_running) {
             deliver(context, coder).await?;
         }
         tokio::time::sleep(POLL).await;

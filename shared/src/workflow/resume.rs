@@ -1,16 +1,14 @@
 //! Bringing an ended agent back, with its conversation.
 
 use super::agent_files::Briefing;
-use super::launch::{SessionStart, record_step, start_agent};
+use super::launch::{SessionStart, is_own_worktree, make_worktree, start_agent};
 use super::reconcile::reconcile_to_act;
 use super::sync::until_left_alone;
 use super::tdd::tdd_run_of;
 use super::{Context, Run, agent_files, deliver};
 use crate::error::{Code, Error};
-use crate::git::{Checkout, Repository};
-use crate::model::{
-    Instance, InstanceId, LaunchStep, MessageId, MessageState, StatusEvent, TaskStatus,
-};
+use crate::git::{Checkout, GitError, Repository};
+use crate::model::{Instance, InstanceId, MessageId, MessageState, StatusEvent, TaskStatus};
 use crate::process;
 
 /// Starts an ended agent again in its worktree, which is made anew if it was removed.
@@ -52,19 +50,32 @@ pub(super) async fn take_up(
     let change = context
         .store
         .write(move |w| {
+            let owner = w.instance(&wanted)?.owner;
+            if let Some(other) = owner.filter(|owner| *owner != me && process::is_alive(owner)) {
+                return Ok(Err(other));
+            }
             w.check_limit(limit)?;
             let change = w.transition(&wanted, StatusEvent::Resumed)?;
             w.set_owner(&wanted, Some(&me))?;
             w.set_note(&wanted, None)?;
             for message in &unproven {
-                w.owe_again(message)?;
+                let lease = w.message_lease(message)?;
+                w.owe_again(message, lease.map_or(0, |lease| lease.epoch))?;
             }
             if let Some(task) = &w.instance(&wanted)?.task_id {
                 w.set_task_status(task, TaskStatus::InProgress)?;
             }
-            Ok(change)
+            Ok(Ok(change))
         })
-        .await?;
+        .await?
+        .map_err(|other| {
+            let pid = other.pid;
+            Error::new(
+                Code::NotAvailable,
+                format!("`{id}` is just being started or put away by process {pid}"),
+            )
+            .hint("Try again when that has ended.")
+        })?;
     run.changed(change);
     let started = restart(context, run, &repository, &instance).await;
     let wanted = id.clone();
@@ -84,7 +95,7 @@ async fn unproven(context: &Context, instance: &Instance) -> Result<Vec<MessageI
         .filter(|message| message.state == MessageState::Typed);
     let mut unproven = Vec::new();
     for message in typed {
-        if !deliver::is_in_conversation(context, instance, &message.id).await? {
+        if !deliver::is_in_conversation(context, instance, &message).await? {
             unproven.push(message.id);
         }
     }
@@ -98,7 +109,11 @@ async fn restart(
     instance: &Instance,
 ) -> Result<(), Error> {
     repository.restore_worktree(&instance.worktree_path).await?;
-    let had_worktree = instance.worktree_path.exists();
+    let path = &instance.worktree_path;
+    if !is_own_worktree(repository, instance)? {
+        return Err(GitError::PathTaken { path: path.clone() }.into());
+    }
+    let had_worktree = path.exists();
     if !had_worktree {
         let base = instance
             .base_commit
@@ -114,12 +129,7 @@ async fn restart(
             },
             None => Checkout::Detached { at: base },
         };
-        run.step("Making the worktree")?;
-        record_step(context, instance, LaunchStep::Worktree).await?;
-        let cancelled = run.cancel_token().cancelled();
-        repository
-            .add_worktree_until(&instance.worktree_path, checkout, cancelled)
-            .await?;
+        make_worktree(context, run, repository, instance, checkout).await?;
     }
     // A transcript is what Claude Code resumes from; without one it begins anew, with its task.
     let headless = tdd_run_of(context, &instance.id).await?.is_some();

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::Context;
 use crate::config::{Config, RetentionSettings};
 use crate::error::Error;
+use crate::file;
 use crate::store::{EndedAgent, Holdings, RowLimits};
 
 /// Its time of change says when this was last done, for every process of this state folder.
@@ -114,7 +115,7 @@ fn is_due(stamp: &Path) -> bool {
 /// Notes when to look again.
 fn mark(stamp: &Path, pause: Duration) {
     let noted =
-        fs::File::create(stamp).and_then(|file| file.set_modified(SystemTime::now() + pause));
+        file::create_private(stamp).and_then(|file| file.set_modified(SystemTime::now() + pause));
     if let Err(error) = noted {
         tracing::debug!(%error, "cannot note when old records were looked for");
     }
@@ -273,6 +274,7 @@ async fn release_old_refs(context: &Context, settings: &RetentionSettings) -> Re
     let Ok(repository) = context.repository() else {
         return Ok(0);
     };
+    let repository = context.patience_with(repository.clone());
     if settings.ref_days == 0 {
         return Ok(0);
     }

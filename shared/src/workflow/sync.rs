@@ -50,7 +50,10 @@ pub async fn sync(context: &Context, run: &Run) -> Result<Vec<Synced>, Error> {
             Pulls::Local.get(context, repository, number).await
         } else {
             match &forge {
-                Pulls::Github(github) => github.get(context, number).await,
+                Pulls::Github(github) => match github.get(context, number).await {
+                    Ok(pull) => own_pull(&instance, pull, url),
+                    Err(error) => Err(error),
+                },
                 Pulls::Local => Err(Error::new(
                     Code::ForgeNotConfigured,
                     format!("{url} can't be asked about: the forge is local now"),
@@ -71,6 +74,20 @@ pub async fn sync(context: &Context, run: &Run) -> Result<Vec<Synced>, Error> {
         None => Ok(synced),
         Some(error) => Err(error),
     }
+}
+
+/// Refuses the pull request of another repository that has the same number: the remote may have changed.
+///
+/// In a repository that was renamed, it has another address and the same branch.
+fn own_pull(instance: &Instance, pull: PullRequest, url: &str) -> Result<PullRequest, Error> {
+    if pull.url == url || Some(&pull.head_branch) == instance.branch_name.as_ref() {
+        return Ok(pull);
+    }
+    Err(Error::new(
+        Code::ForgeNotFound,
+        format!("{url} can't be asked about: {} is another one", pull.url),
+    )
+    .hint("The remote leads to another repository now; sync again when it leads to that one."))
 }
 
 /// Moves the agents of one pull request.

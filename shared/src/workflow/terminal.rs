@@ -11,7 +11,7 @@ use crate::agent::{self, AgentState, Draft, Screen};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, Origin, Status, WaitReason};
 use crate::process;
-use crate::tmux::{Fenced, Life, Lines, OwnPane, ProgramName, SessionName, Tmux};
+use crate::tmux::{Fenced, Life, Lines, OwnPane, PaneId, ProgramName, SessionName, Tmux};
 
 /// A person who typed this recently may be in the middle of something.
 const TYPING_SECONDS: u64 = 5;
@@ -55,17 +55,22 @@ impl Place {
 
     /// Returns the terminal with the program that has it now; none when it is gone.
     pub(super) async fn into_terminal(self) -> Result<Option<Terminal>, Error> {
-        let command = match &self {
+        let found = match &self {
             Self::Agent(tmux, name) => {
                 let pane = tmux.pane(name).await?;
                 pane.filter(|pane| pane.life == Life::Running)
-                    .map(|pane| pane.command)
+                    .map(|pane| (pane.pane_id, pane.command, pane.is_held))
             }
-            Self::Person(pane) => pane.state().await?.map(|state| state.command),
+            Self::Person(pane) => {
+                let state = pane.state().await?;
+                state.map(|state| (pane.id(), state.command, state.is_held))
+            }
         };
-        Ok(command.map(|command| Terminal {
+        Ok(found.map(|(pane, command, is_held)| Terminal {
             place: self,
+            pane,
             program: ProgramName::new(command).ok(),
+            is_held,
         }))
     }
 
@@ -125,8 +130,11 @@ pub(super) async fn pane_of_this_process(context: &Context) -> Result<Option<Own
 #[derive(Debug)]
 pub(super) struct Terminal {
     pub(super) place: Place,
+    pane: PaneId,
     /// The program that must still have the terminal when the text arrives.
     program: Option<ProgramName>,
+    /// A person has shut its input off, or types into several panes at once.
+    is_held: bool,
 }
 
 impl Terminal {
@@ -134,7 +142,7 @@ impl Terminal {
     pub(super) fn fenced(&self, epoch: u64) -> Fenced {
         let program = self.program.as_ref();
         match &self.place {
-            Place::Agent(tmux, name) => tmux.fenced(name, program, epoch),
+            Place::Agent(tmux, name) => tmux.fenced(name, self.pane, program, epoch),
             Place::Person(pane) => pane.fenced(program, epoch),
         }
     }
@@ -150,9 +158,44 @@ pub(super) fn claude_session(instance: &Instance) -> Option<Uuid> {
 
 pub(super) fn claude_state(context: &Context, instance: &Instance) -> Result<AgentState, Error> {
     Ok(match claude_session(instance) {
-        Some(session) => agent::state(&context.claude_folder()?, session),
+        Some(session) => agent::state_below(
+            &context.claude_folder()?,
+            session,
+            instance.agent.as_ref().map(|agent| agent.pid),
+        ),
         None => AgentState::Unknown,
     })
+}
+
+/// Returns a launched instance with the session that its agent has now.
+///
+/// `/clear` gives the same process another session. A hook says so, unless it gave up (a locked database); the agent's
+/// own process tells it as well.
+pub(super) async fn with_present_session(
+    context: &Context,
+    mut instance: Instance,
+) -> Result<Instance, Error> {
+    if instance.origin != Origin::Launched
+        || !is_claude(&instance)
+        || claude_state(context, &instance)? != AgentState::Gone
+    {
+        return Ok(instance);
+    }
+    let folder = context.claude_folder()?;
+    let present = instance
+        .agent
+        .as_ref()
+        .and_then(|agent| agent::session_of(&folder, agent));
+    let Some(present) = present else {
+        return Ok(instance);
+    };
+    let (id, session) = (instance.id.clone(), present.session_id.to_string());
+    instance.claude_session_id = Some(session.clone());
+    context
+        .store
+        .write(move |w| w.set_claude_session(&id, &session))
+        .await?;
+    Ok(instance)
 }
 
 /// Tells whether the agent is at its prompt with nobody typing, or what has to be waited for.
@@ -184,7 +227,7 @@ pub(super) async fn ready(
     let Some(mut terminal) = place.into_terminal().await? else {
         return Ok(Err(WaitReason::AgentEnded));
     };
-    if terminal.place.is_in_use(context, &instance.id).await? {
+    if terminal.is_held || terminal.place.is_in_use(context, &instance.id).await? {
         return Ok(Err(WaitReason::PersonTyping));
     }
     if !is_claude(instance) {

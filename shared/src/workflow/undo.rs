@@ -1,9 +1,9 @@
 //! Taking a launch back, in reverse, from wherever it stopped.
 
-use super::finish::{PutAway, end_session, keep_or_remove_worktree, still_in_use};
+use super::finish::{PutAway, end, end_session, keep_or_remove_worktree, still_in_use};
 use super::launch::record_step;
 use super::request_changes::lose_review;
-use super::{Context, agent_files};
+use super::{Context, Run, agent_files};
 use crate::error::{Code, Error};
 use crate::model::{Instance, InstanceId, InstanceKind, LaunchStep, StatusEvent, TaskStatus};
 use crate::process;
@@ -17,6 +17,17 @@ pub(super) async fn undo(context: &Context, id: &InstanceId) -> Result<(), Error
         Err(StoreError::InstanceNotFound { .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
+    if !instance.status.is_live() {
+        // A person has ended it meanwhile; what was made since then goes by the same rules.
+        end(context, &Run::unattended(), id, None, None).await?;
+        return Ok(());
+    }
+    let me = process::this_process();
+    let owner = instance.owner.as_ref();
+    if owner.is_some_and(|owner| *owner != me && process::is_alive(owner)) {
+        // And another process has taken it up again.
+        return Ok(());
+    }
     let kept = match instance.launch_step {
         LaunchStep::Row => None,
         LaunchStep::Worktree | LaunchStep::Files | LaunchStep::Session | LaunchStep::Ready => {

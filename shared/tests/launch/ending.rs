@@ -261,3 +261,18 @@ async fn an_agent_that_outlives_its_terminal_keeps_its_worktree_until_it_is_ende
     assert_eq!(stopped.kept, None);
     assert!(!instance.worktree_path.exists() && !lives(strays(&world)[0]));
 }
+
+#[tokio::test]
+async fn a_worktree_whose_repository_was_renamed_is_kept_and_it_says_so() {
+    let world = World::new();
+    let context = world.context().await;
+    let run = Run::unattended();
+    let instance = world.launch().await;
+    let renamed = world.repository.with_file_name("renamed");
+    fs::rename(&world.repository, &renamed).unwrap();
+    let stopped = stop(&context, &run, &instance.id).await.unwrap();
+    assert!(stopped.kept.unwrap().contains("is not there"));
+    fs::rename(&renamed, &world.repository).unwrap();
+    clean(&context, &run, false).await.unwrap();
+    assert!(!instance.worktree_path.exists());
+}

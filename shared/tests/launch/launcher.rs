@@ -7,12 +7,12 @@ use std::process::{Child, Command, Stdio};
 use shared::agent::{FROM_THE_PANE, Launch};
 use shared::config::Environment;
 use shared::model::InstanceId;
-use shared::workflow::{Context, Run, launch, reconcile, resume};
+use shared::workflow::{Context, Run, launch, reconcile, resume, stop};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{World, request};
 
-/// Starts a process of its own that launches once, and waits for ever when it comes to step `hold_at`.
+/// Starts a process of its own that launches once, and waits when it comes to step `hold_at`.
 pub(crate) fn spawn_launcher(world: &World, task: Option<&str>, hold_at: Option<&str>) -> Child {
     let mut command = this_binary(world, "launcher::launches_once");
     command
@@ -22,7 +22,7 @@ pub(crate) fn spawn_launcher(world: &World, task: Option<&str>, hold_at: Option<
     command.spawn().unwrap()
 }
 
-/// Starts a process of its own that resumes an instance, and waits for ever at step `hold_at`.
+/// Starts a process of its own that resumes an instance, and waits at step `hold_at`.
 pub(crate) fn spawn_resumer(world: &World, id: &InstanceId, hold_at: &str) -> Child {
     this_binary(world, "launcher::resumes_once")
         .env("TEST_RESUME", id.as_str())
@@ -39,7 +39,7 @@ pub(crate) fn spawn_reconciler(world: &World) -> Child {
         .unwrap()
 }
 
-fn this_binary(world: &World, entry: &str) -> Command {
+pub(crate) fn this_binary(world: &World, entry: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", entry, "--ignored", "--nocapture"])
@@ -63,14 +63,14 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Returns a run that waits for ever when it comes to the step that the test has named.
+/// Returns a run that waits at the step that the test has named until the test takes its sign away.
 fn run_that_may_hold() -> Run {
     let (hold_at, held) = (variable("TEST_HOLD_AT"), variable("TEST_HELD"));
     Run::new(CancellationToken::new(), move |step| {
         if step == hold_at {
             std::fs::write(Path::new(&held), step).unwrap();
-            loop {
-                std::thread::park();
+            while Path::new(&held).exists() {
+                std::thread::sleep(std::time::Duration::from_millis(5));
             }
         }
     })
@@ -100,6 +100,16 @@ async fn launches_once() {
 #[ignore = "run by other tests as a process of its own"]
 async fn reconciles_once() {
     reconcile(&context_of_this_process().await).await.unwrap();
+}
+
+#[tokio::test]
+#[ignore = "run by other tests as a process of its own"]
+async fn stops_once() {
+    let id = variable("TEST_STOP").parse().unwrap();
+    let run = Run::unattended();
+    stop(&context_of_this_process().await, &run, &id)
+        .await
+        .unwrap();
 }
 
 /// What `claude-codex exec-agent FILE` does.

@@ -295,3 +295,18 @@ async fn when_cancelled_at_any_moment() {
         assert_eq!(after.beside, before.beside);
     }
 }
+
+/// Rows keep paths as text, so nobody would find such a worktree again.
+#[tokio::test]
+async fn in_a_repository_whose_path_is_not_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new();
+    let named = std::ffi::OsStr::from_bytes(b"inv\xffalid");
+    let repository = world.repository.with_file_name(named);
+    std::fs::rename(&world.repository, &repository).unwrap();
+    let context = world.context_in(&repository).await;
+    refused(&context, request()).await;
+    let beside = std::fs::read_dir(repository.parent().unwrap()).unwrap();
+    assert_eq!(beside.count(), 1, "no folder of worktrees");
+    assert!(world.sessions().is_empty());
+}

@@ -17,6 +17,7 @@ mod fuzz;
 mod lifecycle;
 mod places;
 mod protocol;
+mod sessions;
 mod setup;
 mod surface;
 mod tasks;

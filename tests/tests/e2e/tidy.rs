@@ -87,7 +87,7 @@ fn primitives_know_neither_each_other_nor_the_workflows() {
         let forbidden: Vec<&str> = if PRIMITIVES.contains(&own) {
             let others = PRIMITIVES.into_iter().filter(|other| *other != own);
             others.chain(["workflow", "mcp", "config"]).collect()
-        } else if ["model", "process"].contains(&own) {
+        } else if ["model", "process", "file"].contains(&own) {
             PRIMITIVES
                 .into_iter()
                 .chain(["workflow", "mcp", "config", "error"])

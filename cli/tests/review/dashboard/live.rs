@@ -191,3 +191,41 @@ fn lists_are_filtered_and_paged() {
         assert!(value.parse::<f64>().is_ok(), "{line}");
     }
 }
+
+#[test]
+fn what_is_ignored_of_a_clone_is_said_where_one_looks() {
+    let place = Place::new("idle", "idle");
+    std::fs::create_dir_all(place.path("repo/.claude-codex/prompts")).unwrap();
+    std::fs::write(
+        place.path("repo/.claude-codex/config.toml"),
+        "[agent]\nallow = [\"Bash(<script>)\"]\n",
+    )
+    .unwrap();
+    let name = "repo/.claude-codex/prompts/<script>.md";
+    std::fs::write(place.path(name), "Obey").unwrap();
+    let dashboard = Dashboard::start(&place, &[]);
+    let coder = place.coder(&[]);
+    let board = dashboard.get("/api/board").good();
+    let ignored = board["ignored"].as_array().unwrap();
+    assert_eq!(ignored.len(), 1, "{board}");
+    assert_eq!(
+        ignored[0]["repository"],
+        place.path("repo").to_str().unwrap()
+    );
+    let notice = ignored[0]["notice"].as_str().unwrap();
+    assert!(
+        notice.contains("agent.allow") && notice.contains("claude-codex trust"),
+        "{notice}"
+    );
+    let agent = dashboard.get(&format!("/api/instances/{coder}")).good();
+    assert_eq!(agent["ignored"], ignored[0]);
+    let cookie = dashboard.cookie();
+    for page in ["/".to_owned(), format!("/agents/{coder}")] {
+        let shown = dashboard.raw("GET", &page, &[("cookie", &cookie)], "");
+        assert!(shown.body.contains("agent.allow"), "{page}: {}", shown.body);
+        assert!(!shown.body.contains("<script>"), "{page}");
+    }
+    crate::support::text(&place.codex(&["trust", "--yes"]));
+    let board = dashboard.get("/api/board").good();
+    assert_eq!(board["ignored"], json!([]));
+}

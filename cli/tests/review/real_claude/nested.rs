@@ -76,3 +76,72 @@ fn a_nested_claude_neither_takes_messages_nor_acts_as_the_agent() {
     assert_eq!(after.claude_session_id, before.claude_session_id);
     assert_eq!(after.server, before.server);
 }
+
+/// Runs another Claude Code from an agent's shell by these words, and has it call a tool as the agent.
+fn is_refused(words: &str) {
+    let rules = vec![
+        Rule::when("BEGIN", vec![bash(words), Answer::text("FINISHED")]).once(),
+        Rule::when(
+            "NESTED",
+            vec![
+                Answer::tool(
+                    "mcp__codex-coding__create_pr",
+                    json!({ "title": "mine", "description": "not" }),
+                ),
+                Answer::text("NESTED IS DONE"),
+            ],
+        )
+        .once(),
+    ];
+    let Some(lab) = Lab::new(rules) else { return };
+    lab.allow("Bash");
+    let hook = format!("'{}' hook Stop", program().display());
+    let settings =
+        json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": hook }] }] } });
+    std::fs::create_dir_all(lab.place.path("home/.claude")).unwrap();
+    std::fs::write(
+        lab.place.path("home/.claude/settings.json"),
+        settings.to_string(),
+    )
+    .unwrap();
+    // It waits until whoever started it has ended, and tells when it is done.
+    let script = format!(
+        "until [ -e go ]; do sleep 0.1; done\nenv -u CLAUDECODE '{}' -p NESTED --mcp-config \"$CODEX_MCP_CONFIG\" --allowedTools mcp__codex-coding__create_pr </dev/null\ntouch done\n",
+        lab.claude.display()
+    );
+    std::fs::write(lab.place.path("home/nested.sh"), script).unwrap();
+
+    let coder = lab.coder("BEGIN");
+    let before = lab.place.instance(&coder);
+    lab.place
+        .until("it has begun", || !lab.model.conversations().is_empty());
+    std::fs::write(before.worktree_path.join("go"), "").unwrap();
+    lab.place.until("the nested session has ended", || {
+        before.worktree_path.join("done").exists()
+    });
+    let conversations = lab.model.conversations();
+    let nested = conversations
+        .iter()
+        .map(|request| request["messages"].to_string())
+        .rfind(|messages| messages.contains("NESTED") && !messages.contains("BEGIN"));
+    let nested = nested.unwrap();
+    assert!(nested.contains("ANOTHER_SESSION"), "{words}: {nested}");
+    let after = lab.place.instance(&coder);
+    assert_eq!(after.claude_session_id, before.claude_session_id, "{words}");
+    assert_eq!(after.server, before.server, "{words}");
+}
+
+#[test]
+fn a_claude_that_an_agent_left_in_the_background_is_not_the_agent() {
+    is_refused("(setsid sh \"$HOME/nested.sh\" >/dev/null 2>&1 &); true");
+}
+
+#[test]
+fn nor_is_one_that_outlived_the_shell_that_started_it() {
+    is_refused("(nohup sh \"$HOME/nested.sh\" >/dev/null 2>&1 &); true");
+}
+
+#[test]
+fn nor_is_one_with_the_agents_server_but_without_its_environment() {
+    is_refused("env -u CODEX_INSTANCE_ID sh \"$HOME/nested.sh\"");
+}

@@ -46,3 +46,46 @@ fn a_planner_analyses_the_repository_and_creates_a_task() {
     text(&lab.place.codex(&["stop", planner.as_str()]));
     lab.place.is_gone(&planner);
 }
+
+/// Claude Code itself decides about git commands that only look, by their arguments too.
+#[test]
+fn a_planner_looks_with_git_and_neither_writes_nor_runs_anything_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let command = |command: String| {
+        Answer::tool("Bash", json!({ "command": command, "description": "look" }))
+    };
+    // What would be asked is refused at once, so that the script goes on.
+    let rules = vec![
+        Rule::when(
+            "LOOK AROUND",
+            vec![
+                command("git log --format=subject:%s -1".to_owned()),
+                command("git grep -n \"\" README.md".to_owned()),
+                command(format!(
+                    "git grep --open-files-in-pager=\"touch {}\" \"\"",
+                    made("ran")
+                )),
+                command(format!("git diff --output={} HEAD", made("by-diff"))),
+                command(format!("git log --output={} -1", made("by-log"))),
+                command(format!("git show --output={} HEAD", made("by-show"))),
+                Answer::text("LOOKED"),
+            ],
+        )
+        .once(),
+    ];
+    let Some(mut lab) = Lab::new(rules) else {
+        return;
+    };
+    lab.place.set("CODEX_AGENT_PLANNING_PERMISSIONS", "dontAsk");
+    let printed: Value =
+        serde_json::from_str(&text(&lab.place.codex(&["plan", "LOOK AROUND", "--json"]))).unwrap();
+    let planner = printed["id"].as_str().unwrap().parse().unwrap();
+    lab.shows(&planner, "LOOKED");
+    assert!(lab.told("subject:") > 1, "git log was refused");
+    assert!(lab.told("README.md:1:") > 0, "git grep was refused");
+    let found: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert!(found.is_empty(), "{found:?}");
+    text(&lab.place.codex(&["stop", planner.as_str()]));
+    lab.place.is_gone(&planner);
+}

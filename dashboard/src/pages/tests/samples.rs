@@ -67,6 +67,13 @@ pub(super) fn card() -> Card {
     }
 }
 
+fn ignored() -> IgnoredSettings {
+    IgnoredSettings {
+        repository: hostile(),
+        notice: hostile(),
+    }
+}
+
 pub(super) fn board_view() -> BoardView {
     BoardView {
         columns: ColumnKey::ALL
@@ -87,6 +94,7 @@ pub(super) fn board_view() -> BoardView {
             ..Counts::default()
         },
         repositories: vec![hostile(), "/home/me/shop".to_owned()],
+        ignored: vec![ignored()],
         filter: BoardFilter::default(),
         version: 7,
         read_only: false,
@@ -136,6 +144,7 @@ fn agent_view() -> AgentView {
         base_branch: hostile(),
         prompt: hostile(),
         note: Some(hostile()),
+        ignored: Some(ignored()),
         timeline: vec![entry()],
         messages: vec![MessageView {
             id: "m-0123456789ab".parse().unwrap(),

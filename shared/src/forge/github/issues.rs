@@ -108,9 +108,12 @@ impl Github {
         })
     }
 
-    /// Returns the issue with a mark, open or closed, if there is one among the newest 2,000.
+    /// Returns the issue that ends with a mark, open or closed, if there is one among the newest 2,000.
+    ///
+    /// Others may quote it or be copied from it; the oldest is the one.
     pub async fn marked_issue(&self, mark: &str) -> Result<Option<CreatedIssue>, ForgeError> {
         let clock = self.clock();
+        let mut oldest: Option<CreatedIssue> = None;
         for page in 1..=MOST_PAGES {
             let path =
                 format!("issues?state=all&sort=created&direction=desc&per_page={PAGE}&page={page}");
@@ -119,21 +122,25 @@ impl Github {
                 .await
                 .map_err(|lost| lost.error)?;
             let issues: Vec<WireIssue> = self.read(&answer, Subject::Repository)?;
-            let found = issues.into_iter().find(|issue| {
-                let body = issue.body.as_deref().unwrap_or_default();
-                issue.pull_request.is_none() && body.contains(mark)
+            let marked = issues.into_iter().filter(|issue| {
+                let body = issue.body.as_deref().unwrap_or_default().trim_end();
+                issue.pull_request.is_none() && body.lines().next_back() == Some(mark)
             });
-            if let Some(issue) = found {
-                return Ok(Some(CreatedIssue {
-                    number: issue.number,
-                    url: drop_hidden_in_line(&issue.html_url),
-                }));
+            match marked.min_by_key(|issue| issue.number) {
+                Some(issue) => {
+                    oldest = Some(CreatedIssue {
+                        number: issue.number,
+                        url: drop_hidden_in_line(&issue.html_url),
+                    });
+                }
+                None if oldest.is_some() => break,
+                None => {}
             }
             if !answer.header("link").is_some_and(names_next) {
                 break;
             }
         }
-        Ok(None)
+        Ok(oldest)
     }
 }
 

@@ -32,9 +32,24 @@ impl Github {
         Ok((!open.is_empty()).then(|| open.swap_remove(0).into()))
     }
 
+    /// Returns the newest pull requests from a branch, in whatever state they are.
+    pub async fn pulls_from(&self, head_branch: &str) -> Result<Vec<PullRequest>, ForgeError> {
+        let pulls = self.pulls_in("all", head_branch, self.clock()).await?;
+        Ok(pulls.into_iter().map(PullRequest::from).collect())
+    }
+
     async fn open_pulls(&self, head: &str, clock: Clock) -> Result<Vec<WirePull>, ForgeError> {
+        self.pulls_in("open", head, clock).await
+    }
+
+    async fn pulls_in(
+        &self,
+        state: &str,
+        head: &str,
+        clock: Clock,
+    ) -> Result<Vec<WirePull>, ForgeError> {
         let label = self.label(head);
-        let query = format!("pulls?state=open&per_page=100&head={}", encoded(&label));
+        let query = format!("pulls?state={state}&per_page=100&head={}", encoded(&label));
         let answer = self
             .ask(&Request::get(self.path(&query)), clock)
             .await

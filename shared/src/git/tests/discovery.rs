@@ -63,6 +63,30 @@ async fn bare_repositories_and_their_worktrees() {
     }
 }
 
+/// What git takes for a repository, and a clone can bring along: `git add` refuses only the name `.git`.
+#[tokio::test]
+async fn a_repository_among_the_files_of_another_is_refused() {
+    let fixture = Fixture::with_commit();
+    let inner = fixture.root.join("docs");
+    let (source, target) = (fixture.root.to_str().unwrap(), inner.to_str().unwrap());
+    git(
+        &fixture.root,
+        &["clone", "--quiet", "--bare", source, target],
+    );
+    for worktree in [None, Some(".."), Some("/elsewhere")] {
+        if let Some(worktree) = worktree {
+            git(&inner, &["config", "core.bare", "false"]);
+            git(&inner, &["config", "core.worktree", worktree]);
+        }
+        for path in [&inner, &inner.join("refs")] {
+            let error = hermetic().discover(path).await.unwrap_err();
+            let is_it = matches!(&error, GitError::AmongFiles { path } if *path == inner);
+            assert!(is_it, "{worktree:?}, {path:?}: {error}");
+        }
+    }
+    assert!(hermetic().discover(&fixture.root).await.is_ok());
+}
+
 #[tokio::test]
 async fn submodules_are_repositories_of_their_own() {
     let fixture = Fixture::with_commit();

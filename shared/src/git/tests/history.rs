@@ -136,6 +136,10 @@ async fn fast_forward_or_not() {
     std::fs::write(other.join("binary"), "in the way").unwrap();
     let error = repository.fast_forward(&other, &topic).await.unwrap_err();
     assert!(matches!(error, GitError::WorktreeDirty { .. }), "{error}");
+    // Nor is it overwritten because git ignores it.
+    std::fs::write(fixture.root.join(".git/info/exclude"), "binary\n").unwrap();
+    let error = repository.fast_forward(&other, &topic).await.unwrap_err();
+    assert!(matches!(error, GitError::WorktreeDirty { .. }), "{error}");
     assert_eq!(repository.resolve("other").await.unwrap(), added.head);
     std::fs::rename(other.join("binary"), other.join("untracked")).unwrap();
     let outcome = repository.fast_forward(&other, &topic).await.unwrap();

@@ -1,6 +1,7 @@
 //! Tests against the real git, each in a directory of its own.
 
 mod advancing;
+mod concealed;
 mod discovery;
 mod history;
 mod merging;

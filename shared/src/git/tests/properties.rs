@@ -46,7 +46,7 @@ fn read_everything(output: &[u8]) {
     for line_end in [0, b'\n'] {
         let _ = parse_worktrees(output, line_end);
     }
-    parse_push(output);
+    parse_push(output, "a:b");
     if let Ok(stat) = parse_numstat(output) {
         let added = stat.files.iter().map(|file| file.added);
         assert_eq!(stat.added, added.fold(0, u64::saturating_add));

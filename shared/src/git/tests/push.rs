@@ -250,20 +250,17 @@ async fn a_token_is_sent_once_and_shown_never() {
 
 #[test]
 fn answers_of_push() {
-    let line = |flag| format!("To x\n{flag}\trefs/heads/a:refs/heads/a\t[s] (why)\nDone\n");
-    assert_eq!(
-        parse_push(line("*").as_bytes()),
-        Some(Ok(PushOutcome::Created))
-    );
-    assert_eq!(
-        parse_push(line("=").as_bytes()),
-        Some(Ok(PushOutcome::UpToDate))
-    );
-    assert_eq!(
-        parse_push(line("!").as_bytes()),
-        Some(Err("[s] (why)".into()))
-    );
-    assert_eq!(parse_push(b"\xff\t\t\n"), None);
+    let line = |flag| format!("*\tx:y\tof a hook\nTo x\n{flag}\tc:refs/heads/a\t[s] (why)\nDone\n");
+    let parsed = |text: &[u8]| parse_push(text, "c:refs/heads/a");
+    for (flag, outcome) in [
+        ("*", Ok(PushOutcome::Created)),
+        ("=", Ok(PushOutcome::UpToDate)),
+        ("!", Err("[s] (why)".to_owned())),
+    ] {
+        assert_eq!(parsed(line(flag).as_bytes()), Some(outcome), "{flag}");
+    }
+    assert_eq!(parsed(b"*\tx:y\tof a hook\n"), None);
+    assert_eq!(parsed(b"\xff\t\t\n"), None);
 }
 
 #[tokio::test]

@@ -82,6 +82,25 @@ async fn stashes_and_files_in_a_submodule_are_unsaved() {
 }
 
 #[tokio::test]
+async fn what_only_a_tag_or_a_mark_in_the_index_of_a_submodule_tells_of_is_unsaved() {
+    let (_fixture, repository, path) = with_submodules().await;
+    let lib = path.join("lib");
+    git(&lib, &["checkout", "--quiet", "--detach"]);
+    commit(&lib, "b.txt", "b\n");
+    git(&lib, &["tag", "mine"]);
+    git(&lib, &["checkout", "--quiet", "HEAD~1"]);
+    assert_eq!(git(&path, &["status", "--porcelain"]), "");
+    assert!(!is_nothing(&repository, &path).await, "a tag");
+    git(&lib, &["tag", "--delete", "mine"]);
+    assert!(is_nothing(&repository, &path).await);
+    git(&lib, &["update-index", "--assume-unchanged", "a.txt"]);
+    assert!(is_nothing(&repository, &path).await);
+    std::fs::write(lib.join("a.txt"), "changed\n").unwrap();
+    assert_eq!(git(&path, &["status", "--porcelain"]), "");
+    assert!(!is_nothing(&repository, &path).await, "a changed file");
+}
+
+#[tokio::test]
 async fn nested_submodules_are_looked_into() {
     let (_fixture, repository, path) = with_submodules().await;
     let deep = path.join("lib/deep");

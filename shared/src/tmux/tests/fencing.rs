@@ -1,14 +1,16 @@
 //! Only the newest epoch types, and the pane remembers what was done under it.
 
 use super::*;
-use crate::tmux::{Claim, Fenced, InputOutcome, InputStage, LastInput};
+use crate::tmux::{Claim, Fenced, InputOutcome, InputStage, LastInput, PaneId};
 
 fn epoch(server: &Server, number: u64) -> Fenced {
-    epoch_of(server, "a", number)
+    epoch_of(server, "a", 0, number)
 }
 
-fn epoch_of(server: &Server, session: &str, number: u64) -> Fenced {
-    server.tmux.fenced(&session_name(session), None, number)
+/// The first pane of a server is `%0`, the second `%1`.
+fn epoch_of(server: &Server, session: &str, pane: u32, number: u64) -> Fenced {
+    let session = session_name(session);
+    server.tmux.fenced(&session, PaneId(pane), None, number)
 }
 
 fn claimed(last: Option<(u64, InputStage)>) -> Claim {
@@ -34,7 +36,7 @@ async fn an_older_epoch_does_nothing() {
     assert_eq!(old.erase_line().await.unwrap(), InputOutcome::Outdated);
     let (outcome, _) = old.submit("WRONG").await.unwrap();
     assert_eq!(outcome, InputOutcome::Outdated);
-    assert_eq!(old.claim().await.unwrap(), Claim::Outdated);
+    assert_eq!(old.claim().await.unwrap(), Claim::Outdated { newest: 10 });
     assert_eq!(
         new.claim().await.unwrap(),
         claimed(last),
@@ -85,12 +87,60 @@ async fn a_submission_shows_what_was_there_before_enter() {
     // One that answers each line at once, and one that never does.
     server.start("a", &["cat"]).await;
     server.start("b", &["sleep", "1000"]).await;
-    for (session, text, draft) in [("a", "one line", "one line"), ("b", "two\nlines", "lines")] {
-        let pane = epoch_of(&server, session, 3);
+    for (number, session, text, draft) in [
+        (0, "a", "one line", "one line"),
+        (1, "b", "two\nlines", "lines"),
+    ] {
+        let pane = epoch_of(&server, session, number, 3);
         pane.claim().await.unwrap();
         let (outcome, before) = pane.submit(text).await.unwrap();
         assert_eq!(outcome, InputOutcome::Typed);
         assert_eq!(before.unwrap().before_cursor.as_deref(), Some(draft));
     }
     server.wait_screen("a", "one line\none line").await;
+}
+
+#[tokio::test]
+async fn a_pane_that_a_person_holds_is_not_typed_into() {
+    let server = Server::new();
+    server.start("a", &["cat"]).await;
+    let pane = epoch(&server, 1);
+    assert_eq!(pane.claim().await.unwrap(), claimed(None));
+    for (hold, release) in [
+        (
+            &["select-pane", "-d", "-t", "=a:"][..],
+            &["select-pane", "-e", "-t", "=a:"][..],
+        ),
+        (
+            &["set-option", "-w", "-t", "=a:", "synchronize-panes", "on"],
+            &["set-option", "-w", "-t", "=a:", "synchronize-panes", "off"],
+        ),
+    ] {
+        run(&server, hold).await;
+        assert!(server.pane("a").await.is_held, "{hold:?}");
+        assert_eq!(pane.claim().await.unwrap(), Claim::Unavailable, "{hold:?}");
+        for outcome in [
+            pane.paste(&["WRONG"]).await.unwrap(),
+            pane.press_enter_blindly().await.unwrap(),
+            pane.submit("WRONG").await.unwrap().0,
+        ] {
+            assert_ne!(outcome, InputOutcome::Typed, "{hold:?}");
+        }
+        run(&server, release).await;
+        assert!(!server.pane("a").await.is_held, "{hold:?}");
+    }
+    assert_eq!(pane.paste(&["right"]).await.unwrap(), InputOutcome::Typed);
+    let shown = server.wait_screen("a", "right").await;
+    assert!(!shown.contains("WRONG"), "{shown}");
+}
+
+/// Runs a tmux command as a person would.
+async fn run(server: &Server, words: &[&str]) {
+    let program = std::process::Command::new("tmux")
+        .args(["-L", server.socket()])
+        .args(words)
+        .env_remove("TMUX_TMPDIR")
+        .output()
+        .unwrap();
+    assert!(program.status.success(), "{words:?}: {program:?}");
 }

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use super::is_in_conversation;
 use super::lease::{self, Lease};
 use super::settle::Outcome;
+use super::{has_arrived, has_transcript, is_in_conversation};
 use crate::agent::{self, AgentState, Draft, Drafted, Screen};
 use crate::error::Error;
 use crate::model::{Instance, Message, TakenBy, WaitReason};
@@ -58,6 +58,10 @@ pub(super) async fn hand_over(
     instance: &Instance,
     message: &Message,
 ) -> Result<Outcome, Error> {
+    // A hand-over that was taken back may have arrived after all.
+    if message.attempts > 0 && has_arrived(context, instance, message).await? {
+        return Ok(Outcome::Proven(TakenBy::Transcript));
+    }
     // A look first, so that nothing is written while it has to wait.
     if let Err(reason) = ready(context, instance).await? {
         return Ok(Outcome::Waiting(reason, None));
@@ -72,7 +76,14 @@ pub(super) async fn hand_over(
     };
     let attempt = match Attempt::claim(context, instance, message, terminal, lease).await? {
         Ok(attempt) => attempt,
-        Err((Claim::Outdated, _)) => return Ok(Outcome::SomebodyElse),
+        Err((Claim::Outdated { newest }, lease)) => {
+            let behind = Lease::catch_up(context, instance, newest).await?;
+            return Ok(if behind {
+                Outcome::NothingTyped(lease, None)
+            } else {
+                Outcome::SomebodyElse
+            });
+        }
         Err((_, lease)) => {
             return Ok(Outcome::NothingTyped(
                 lease,
@@ -104,12 +115,11 @@ pub(super) async fn look_again(
     instance: &Instance,
     message: &Message,
 ) -> Result<Outcome, Error> {
-    if is_in_conversation(context, instance, &message.id).await? {
+    if is_in_conversation(context, instance, message).await? {
         return Ok(Outcome::Proven(how_taken(message)));
     }
     let Some(place) = Place::of(context, instance).await? else {
-        // A hook of a session whose terminal we can't reach took it; its transcript tells.
-        return Ok(Outcome::Waiting(WaitReason::Proof, None));
+        return look_after_hook(context, instance, message).await;
     };
     let Some(old) = lease::present(context, message).await? else {
         return Ok(Outcome::SomebodyElse);
@@ -147,13 +157,20 @@ pub(super) async fn look_again(
     };
     let attempt = match Attempt::claim(context, instance, message, terminal, lease).await? {
         Ok(attempt) => attempt,
-        Err((Claim::Outdated, _)) => return Ok(Outcome::SomebodyElse),
+        Err((Claim::Outdated { newest }, lease)) => {
+            let behind = Lease::catch_up(context, instance, newest).await?;
+            return Ok(if behind {
+                Outcome::Waiting(WaitReason::Proof, Some(lease))
+            } else {
+                Outcome::SomebodyElse
+            });
+        }
         Err((_, lease)) => return Ok(Outcome::Waiting(WaitReason::AgentStarting, Some(lease))),
     };
     // From the claim on nobody else types it: what is not there now does not come later.
     match attempt.look().await? {
         Look::Ours(Drafted::Named) => attempt.send(false).await,
-        Look::Empty if is_in_conversation(context, instance, &message.id).await? => {
+        Look::Empty if has_arrived(context, instance, message).await? => {
             Ok(Outcome::Proven(how_taken(message)))
         }
         Look::Empty if !by_hook && attempt.last_epoch != Some(old.typed_epoch) => {
@@ -164,6 +181,35 @@ pub(super) async fn look_again(
         Look::Ours(_) | Look::Mixed => Ok(Outcome::Waiting(WaitReason::Draft, Some(attempt.lease))),
         Look::Not(reason) => Ok(Outcome::Waiting(reason, Some(attempt.lease))),
     }
+}
+
+/// Finds out what became of a message that a hook gave to a session whose terminal we can't reach.
+///
+/// Claude Code is busy until it has dealt with what its hooks answer: idle and not in the transcript means lost.
+async fn look_after_hook(
+    context: &Context,
+    instance: &Instance,
+    message: &Message,
+) -> Result<Outcome, Error> {
+    let id = message.id.clone();
+    let is_old = context
+        .store
+        .read(move |r| r.typed_longer_ago(&id, NOT_HANDED_OVER_SECONDS))
+        .await?;
+    let by_hook = message.taken_by == Some(TakenBy::StopHook);
+    let is_idle = claude_state(context, instance)? == AgentState::Idle;
+    if !(is_old && by_hook && is_idle && has_transcript(context, instance)?) {
+        return Ok(Outcome::Waiting(WaitReason::Proof, None));
+    }
+    let Some(lease) = Lease::to_settle(context, message).await? else {
+        return Ok(Outcome::SomebodyElse);
+    };
+    // After the look at the session: what it was given before it became idle stands there by now.
+    Ok(if has_arrived(context, instance, message).await? {
+        Outcome::Proven(TakenBy::StopHook)
+    } else {
+        Outcome::NotHandedOver(lease)
+    })
 }
 
 fn how_taken(message: &Message) -> TakenBy {
@@ -193,7 +239,7 @@ impl<'a> Attempt<'a> {
                 pane,
                 lease,
             }),
-            refused @ (Claim::Outdated | Claim::Unavailable) => Err((refused, lease)),
+            refused @ (Claim::Outdated { .. } | Claim::Unavailable) => Err((refused, lease)),
         })
     }
 
@@ -321,6 +367,6 @@ impl<'a> Attempt<'a> {
     }
 
     async fn is_taken(&self) -> Result<bool, Error> {
-        is_in_conversation(self.context, self.instance, &self.message.id).await
+        is_in_conversation(self.context, self.instance, self.message).await
     }
 }

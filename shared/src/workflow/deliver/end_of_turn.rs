@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::lease::holder;
 use super::settle::{Ended, MOST_ATTEMPTS, record};
-use crate::agent::{Found, TranscriptReader};
+use crate::agent::{TranscriptReader, named_by};
 use crate::error::Error;
 use crate::model::{InstanceId, Message, MessageState, TakenBy};
 use crate::store::{Store, StoreError, Writer};
@@ -58,12 +58,14 @@ fn look(message: &Message, transcript: &Path) -> Result<Earlier, Error> {
     if !transcript.is_file() {
         return Ok(Earlier::Unknown);
     }
-    let found = TranscriptReader::default().find_now(transcript, message.id.as_str())?;
-    Ok(if found == Found::Taken {
-        Earlier::Arrived
-    } else {
-        Earlier::NotArrived
-    })
+    let name = named_by(&message.body);
+    Ok(
+        if TranscriptReader::default().was_taken_here_or_before(transcript, name)? {
+            Earlier::Arrived
+        } else {
+            Earlier::NotArrived
+        },
+    )
 }
 
 fn settle(
@@ -90,12 +92,12 @@ fn settle(
         if !by_hook || !writer.typed_longer_ago(id, LOST_AFTER_SECONDS)? {
             return Ok(Step::Wait);
         }
+        let epoch = writer.message_lease(id)?.map_or(0, |lease| lease.epoch);
         if earlier == Earlier::Unknown || seen.attempts >= MOST_ATTEMPTS {
-            let epoch = writer.message_lease(id)?.map_or(0, |lease| lease.epoch);
             record(writer, instance, seen, Ended::Unconfirmed(epoch))?;
             return Ok(Step::Next);
         }
-        writer.owe_again(id)?;
+        writer.owe_again(id, epoch)?;
     }
     let mine = writer.begin_handing_over(id, TakenBy::StopHook, &holder())?;
     Ok(if mine {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::model::{Message, MessageState, ProcessMark, TakenBy};
+use crate::model::{Instance, Message, MessageState, ProcessMark, TakenBy};
 use crate::process;
 use crate::store::{LEASE_SECONDS, LeaseRow};
 use crate::workflow::Context;
@@ -65,6 +65,22 @@ impl Lease {
             holder,
             taken,
         }))
+    }
+
+    /// Catches up with a pane that refused this lease; false if a newer lease has the pane.
+    ///
+    /// The numbers of a pane can be ahead: the database was restored, or it is a person's pane, where another session had
+    /// messages before. Without this each try would wait for the lease before it to run out.
+    pub(super) async fn catch_up(
+        context: &Context,
+        instance: &Instance,
+        newest: u64,
+    ) -> Result<bool, Error> {
+        let id = instance.id.clone();
+        Ok(context
+            .store
+            .write(move |w| w.raise_delivery_epoch(&id, newest))
+            .await?)
     }
 
     /// Tells whether the lease is still ours, for long enough to do one more thing.

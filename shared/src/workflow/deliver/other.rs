@@ -37,7 +37,14 @@ pub(super) async fn hand_over(
     let pane = terminal.fenced(lease.epoch);
     match pane.claim().await? {
         Claim::Claimed { .. } => {}
-        Claim::Outdated => return Ok(Outcome::SomebodyElse),
+        Claim::Outdated { newest } => {
+            let behind = Lease::catch_up(context, instance, newest).await?;
+            return Ok(if behind {
+                Outcome::NothingTyped(lease, None)
+            } else {
+                Outcome::SomebodyElse
+            });
+        }
         Claim::Unavailable => {
             return Ok(Outcome::NothingTyped(lease, Some(WaitReason::AgentEnded)));
         }
@@ -80,7 +87,14 @@ pub(super) async fn look_again(
     pane.let_submission_end(old.typed_epoch).await?;
     let last = match pane.claim().await? {
         Claim::Claimed { last } => last.filter(|last| last.epoch == old.typed_epoch),
-        Claim::Outdated => return Ok(Outcome::SomebodyElse),
+        Claim::Outdated { newest } => {
+            let behind = Lease::catch_up(context, instance, newest).await?;
+            return Ok(if behind {
+                Outcome::Waiting(WaitReason::Proof, Some(lease))
+            } else {
+                Outcome::SomebodyElse
+            });
+        }
         Claim::Unavailable => {
             return Ok(Outcome::Waiting(WaitReason::AgentEnded, Some(lease)));
         }
@@ -103,7 +117,10 @@ pub(super) async fn look_again(
                 }
             }
         }
-        InputStage::Entered if !is_draft && times_shown(&view, message) > 0 => {
+        // Of a program that hides its cursor nobody knows where its draft ends.
+        InputStage::Entered
+            if view.before_cursor.is_some() && !is_draft && times_shown(&view, message) > 0 =>
+        {
             Ok(Outcome::Shown(lease))
         }
         InputStage::Pasted | InputStage::Entered => Ok(Outcome::Unconfirmed(lease)),

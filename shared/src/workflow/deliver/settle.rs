@@ -51,8 +51,11 @@ pub(super) async fn settle(
         Outcome::NotHandedOver(lease) if message.attempts >= MOST_ATTEMPTS => {
             hand_over(context, instance, message, Ended::Unconfirmed(lease.epoch)).await
         }
-        Outcome::NotHandedOver(_) => {
-            context.store.write(move |w| w.owe_again(&id)).await?;
+        Outcome::NotHandedOver(lease) => {
+            context
+                .store
+                .write(move |w| w.owe_again(&id, lease.epoch))
+                .await?;
             Ok(Delivery::Waiting)
         }
         Outcome::NothingTyped(lease, reason) => {

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::file;
 use crate::model::{FileKind, Phase, ToolKind};
 use crate::profile::{Profile, rust_change};
 
 /// No source file that anybody wrote is larger; what is, counts as touched in every way.
-const LARGEST: u64 = 4 << 20;
+pub(super) const LARGEST: u64 = 4 << 20;
 
 /// Returns the file that a tool is about to change.
 pub(super) fn target(tool: ToolKind, input: &Value) -> Option<PathBuf> {
@@ -61,9 +62,8 @@ pub(super) fn kinds_of_rust(before: &str, after: &str) -> Vec<FileKind> {
 
 /// Reads a file that is there; one that is not is empty.
 fn read(path: &Path) -> Option<String> {
-    match path.metadata() {
-        Ok(metadata) if metadata.len() > LARGEST => None,
-        Ok(_) => std::fs::read_to_string(path).ok(),
+    match file::read(path, LARGEST) {
+        Ok(bytes) => String::from_utf8(bytes).ok(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(String::new()),
         Err(_) => None,
     }

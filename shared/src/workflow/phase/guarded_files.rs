@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Phases;
 use super::place::resolve;
 use crate::error::{Code, Error};
+use crate::file;
 use crate::git::worktree_around;
 use crate::model::{Alteration, FileKind};
 use crate::profile;
@@ -16,6 +17,8 @@ use crate::store::{PhaseRow, Violation};
 /// writes the rest when a person answers a dialog.
 const SETTINGS: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 const OTHERS: [&str; 2] = [".claude/commands/tdd.md", profile::REPOSITORY_FILE];
+/// No such file that anybody wrote is larger.
+const LARGEST: u64 = 1 << 20;
 /// Below the user's Claude folder.
 const USER_SETTINGS: &str = "settings.json";
 
@@ -94,7 +97,7 @@ pub(super) fn keep(phases: &Phases, row: &PhaseRow) -> Result<(), Error> {
     std::fs::create_dir_all(&folder).map_err(failed)?;
     for file in files_of(phases, row) {
         let kept = folder.join(&file.kept);
-        match std::fs::read(&file.path) {
+        match file::read(&file.path, LARGEST) {
             Ok(text) => std::fs::write(&kept, text).map_err(failed)?,
             Err(_) => match std::fs::remove_file(&kept) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -132,7 +135,10 @@ pub(super) fn changed(phases: &Phases, row: &PhaseRow) -> Vec<Violation> {
 }
 
 fn difference(file: &Guarded, kept: &Path) -> Option<Alteration> {
-    let (before, after) = (std::fs::read(kept).ok(), std::fs::read(&file.path).ok());
+    let (before, after) = (
+        std::fs::read(kept).ok(),
+        file::read(&file.path, LARGEST).ok(),
+    );
     let same = if file.settings {
         hooks_in(before.as_deref()) == hooks_in(after.as_deref())
     } else {

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Environment, Trust};
 use crate::error::{Code, Error};
+use crate::file;
 use crate::git::{Snapshot, worktree_around};
 use crate::profile::{self, Profile, ProfileName};
 use crate::store::{PhaseRow, Store};
@@ -90,7 +91,7 @@ impl Phases {
 
     /// Says that the repository's own profile is ignored, if it is.
     fn ignored_profile(&self, worktree: &Path) -> Option<String> {
-        let text = std::fs::read_to_string(worktree.join(profile::REPOSITORY_FILE)).ok()?;
+        let text = file::read_inside(worktree, profile::REPOSITORY_FILE).ok()??;
         (!self.trusts(worktree, &text)).then(|| {
             format!(
                 "{} is ignored until you have looked at it with `claude-codex trust`.",

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::edit::kinds_of_rust;
+use super::edit::{LARGEST, kinds_of_rust};
 use super::{Phases, guarded_files, wording};
 use crate::error::{Code, Error};
+use crate::file;
 use crate::git::{Changed, Snapshot};
 use crate::model::{Alteration, FileKind, Phase};
 use crate::store::{PhaseRow, Violation};
@@ -104,7 +105,7 @@ async fn forbidden(
     let depends = row.phase.allows(FileKind::Production) != row.phase.allows(FileKind::Test);
     if kind == FileKind::Production && depends && profile.may_hold_tests(&path) {
         let before = snapshot.content(&change.path).await?.unwrap_or_default();
-        let after = std::fs::read(&path).unwrap_or_default();
+        let after = file::read(&path, LARGEST).unwrap_or_default();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let kinds = kinds_of_rust(&text(&before), &text(&after));
         return Ok(kinds.into_iter().find(|kind| !row.phase.allows(*kind)));

@@ -1,10 +1,10 @@
 //! A run that is begun by somebody who does not stay: another process drives it.
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::drive::{TddRequest, record};
 use crate::error::{Code, Error};
+use crate::file;
 use crate::model::{Instance, InstanceId, TddStatus};
 use crate::workflow::detach::start_detached;
 use crate::workflow::{Context, Run};
@@ -80,11 +80,7 @@ async fn stands(context: &Context, id: &InstanceId) -> Result<Instance, Error> {
 pub fn keep_spec(context: &Context, text: &str) -> Result<std::path::PathBuf, Error> {
     let folder = context.state_dir().join("specs");
     let path = folder.join(format!("{}.md", uuid::Uuid::new_v4().simple()));
-    let write = |path: &Path| {
-        std::fs::create_dir_all(&folder)?;
-        std::fs::write(path, text)
-    };
-    write(&path).map_err(|source| {
+    file::write_private(&path, text).map_err(|source| {
         Error::new(
             Code::DatabaseUnavailable,
             format!(

@@ -250,7 +250,9 @@ async fn complete(rounds: &Rounds<'_>, tdd: &TddRun, url: &str) -> Result<(), Er
         .await?;
     (rounds.audience)(&TddNews::Published { url });
     let path = tdd.worktree_info.path.display();
-    let left = if !tdd.cleanup || context.settings().resources.cleanup != Cleanup::Auto {
+    let settings = context.settings_of(rounds.repository.root());
+    let automatic = settings.is_some_and(|settings| settings.resources.cleanup == Cleanup::Auto);
+    let left = if !tdd.cleanup || !automatic {
         Some(format!("the worktree stays in {path}"))
     } else {
         match put_worktree_away(rounds, tdd).await {

@@ -241,7 +241,7 @@ impl Rounds<'_> {
         let mut heard = Vec::new();
         for message in messages {
             if message.state == MessageState::Typed
-                && is_in_conversation(self.context, &coder, &message.id).await?
+                && is_in_conversation(self.context, &coder, &message).await?
             {
                 heard.push(message.id);
             }
