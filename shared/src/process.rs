@@ -1,7 +1,8 @@
 //! Runs one child process to its end: a time limit, bounded output, and no survivors.
 //!
 //! Every child leads its own process group, so that ending it also ends what it started (git
-//! hooks, ssh, filters). Ending means SIGTERM first: git then removes its lock files itself.
+//! hooks, ssh, filters). Ending means SIGTERM first: git then removes its lock files itself. What a
+//! child that ended by itself has left in the background is neither ended nor waited for.
 
 mod family;
 mod lines;
@@ -30,6 +31,9 @@ pub use tree::{Ancestor, ancestors, descendants, started_with, variable_of, was_
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long the output of a child that has ended is read on: by then it has all come, and what keeps it open is a
+/// process that the child has left in the background, such as a hook's.
+const LINGER: Duration = Duration::from_millis(500);
 
 /// What a child that ran to its end left behind.
 #[derive(Debug)]
@@ -195,16 +199,39 @@ impl Group {
             }
             Ok(())
         };
-        let ((), stdout, stderr) =
-            tokio::try_join!(feed, read_up_to(stdout, limit), read_up_to(stderr, limit))?;
-        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
-            return Ok(None);
+        let (mut output, mut errors) = (Vec::new(), Vec::new());
+        let status = {
+            let exchange = async {
+                tokio::try_join!(
+                    feed,
+                    read_up_to(stdout, limit, &mut output),
+                    read_up_to(stderr, limit, &mut errors)
+                )
+            };
+            tokio::pin!(exchange);
+            tokio::select! {
+                exchanged = &mut exchange => {
+                    let ((), whole_output, whole_errors) = exchanged?;
+                    if !(whole_output && whole_errors) {
+                        return Ok(None);
+                    }
+                    self.child.wait().await?
+                }
+                status = self.child.wait() => {
+                    if let Ok(exchanged) = tokio::time::timeout(LINGER, exchange).await {
+                        let ((), whole_output, whole_errors) = exchanged?;
+                        if !(whole_output && whole_errors) {
+                            return Ok(None);
+                        }
+                    }
+                    status?
+                }
+            }
         };
-        let status = self.child.wait().await?;
         Ok(Some(Finished {
             status,
-            stdout,
-            stderr,
+            stdout: output,
+            stderr: errors,
         }))
     }
 
@@ -238,15 +265,58 @@ impl Drop for Group {
     }
 }
 
-/// Reads to the end; `None` as soon as there is more than `limit`.
+/// Reads to the end; false as soon as there is more than `limit`.
 async fn read_up_to(
     stream: Option<impl AsyncRead + Unpin>,
     limit: usize,
-) -> std::io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
+    bytes: &mut Vec<u8>,
+) -> std::io::Result<bool> {
     if let Some(stream) = stream {
         let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-        stream.take(bound).read_to_end(&mut bytes).await?;
+        stream.take(bound).read_to_end(bytes).await?;
     }
-    Ok((bytes.len() <= limit).then_some(bytes))
+    Ok(bytes.len() <= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        time: Duration::from_mins(1),
+        output: 1 << 20,
+    };
+
+    async fn of_shell(script: &str) -> Result<Finished, ProcessError> {
+        run(&mut command("sh", ["-c", script]), None, LIMITS).await
+    }
+
+    /// A hook may start a program that goes on: it keeps our pipes open, and it is not ours to end.
+    #[tokio::test]
+    async fn what_a_child_leaves_in_the_background_is_left_alone() {
+        let began = std::time::Instant::now();
+        let finished = of_shell("sleep 50 & echo $!; echo said >&2; exit 3")
+            .await
+            .unwrap();
+        assert_eq!(finished.status.code(), Some(3));
+        assert_eq!(finished.stderr_text(), "said");
+        assert!(began.elapsed() < Duration::from_secs(40));
+        let pid: i32 = finished.stdout_text().trim().parse().unwrap();
+        let pid = Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, Signal::KILL).expect("it still runs");
+    }
+
+    #[tokio::test]
+    async fn all_that_a_child_printed_last_is_read() {
+        let finished = of_shell("head -c 1000000 /dev/zero | tr '\\0' x")
+            .await
+            .unwrap();
+        assert_eq!(finished.stdout.len(), 1_000_000);
+    }
+
+    #[tokio::test]
+    async fn too_much_output_is_an_error() {
+        let result = of_shell("head -c 2000000 /dev/zero").await;
+        assert!(matches!(result, Err(ProcessError::TooMuchOutput { .. })));
+    }
 }

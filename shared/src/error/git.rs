@@ -123,6 +123,10 @@ fn push_rejected(reason: RejectReason) -> (Code, &'static str) {
             Code::PushProtected,
             "Rules of the repository forbid pushes to this branch. Work on a branch with another name, or ask whoever set the rule.",
         ),
+        RejectReason::Submodule => (
+            Code::PushRejected,
+            "Push the submodule's commits first (`git -C PATH push origin HEAD:refs/heads/NAME`), then try again. push.recurseSubmodules or submodule.recurse asks for this.",
+        ),
         RejectReason::Other => (
             Code::PushRejected,
             "The message says what the remote objects to.",

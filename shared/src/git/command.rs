@@ -84,7 +84,7 @@ impl Git {
             git: self,
             place,
             operation,
-            settings: &[],
+            settings: Vec::new(),
             args: operation.split(' ').map(OsString::from).collect(),
             environment: Vec::new(),
             time: READ_TIME,
@@ -121,7 +121,7 @@ pub(super) struct Call<'a> {
     git: &'a Git,
     place: Place<'a>,
     operation: &'static str,
-    settings: &'static [&'static str],
+    settings: Vec<OsString>,
     args: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     time: Duration,
@@ -145,8 +145,13 @@ impl<'a> Call<'a> {
     }
 
     /// Adds settings (`-c name=value`) that hold for this call alone.
-    pub(super) fn settings(mut self, settings: &'static [&'static str]) -> Self {
-        self.settings = settings;
+    pub(super) fn settings(
+        mut self,
+        settings: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> Self {
+        let settings = settings.into_iter();
+        self.settings
+            .extend(settings.map(|setting| setting.as_ref().to_owned()));
         self
     }
 
@@ -285,7 +290,7 @@ impl<'a> Call<'a> {
 
     fn leading_args(&self) -> Vec<OsString> {
         let mut args = vec![OsString::from("-c"), OsString::from("core.quotePath=false")];
-        args.extend(self.settings.iter().map(OsString::from));
+        args.extend(self.settings.iter().cloned());
         if let Place::Repository(common_dir) = self.place {
             let mut argument = OsString::from("--git-dir=");
             argument.push(common_dir);

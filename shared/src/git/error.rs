@@ -176,6 +176,8 @@ pub enum RejectReason {
     Hook,
     /// The branch is protected by a rule of the forge.
     Protected,
+    /// A submodule has commits that none of its remotes has, and the person's settings ask for that to be checked.
+    Submodule,
     Other,
 }
 
@@ -185,6 +187,7 @@ impl std::fmt::Display for RejectReason {
             Self::NonFastForward => "the remote branch has other commits",
             Self::Hook => "a hook declined it",
             Self::Protected => "the branch is protected",
+            Self::Submodule => "commits of a submodule are on none of its remotes",
             Self::Other => "the remote declined it",
         })
     }

@@ -58,11 +58,15 @@ impl Repository {
                 detail: "it is not configured in this repository".to_owned(),
             });
         }
+        // Whatever is configured: only what was checked is published. A mirror would be everything, and git
+        // refuses to combine it with a commit.
+        let no_mirror = format!("remote.{}.mirror=false", spec.remote);
+        let submodules = self.submodules_at_push().await?;
         let mut call = self
             .call_in(worktree, "push")
-            .arg("--porcelain")
-            // Whatever is configured: only what was checked is published.
-            .arg("--no-follow-tags")
+            .settings(["-c", &no_mirror])
+            .args(["--porcelain", "--no-follow-tags"])
+            .arg(format!("--recurse-submodules={submodules}"))
             .writes()
             .time(LONG_TIME);
         if let Some(auth) = &spec.auth {
@@ -73,6 +77,21 @@ impl Repository {
         let outcome = outcome(&call, &finished, spec)?;
         self.set_upstream(spec).await?;
         Ok(outcome)
+    }
+
+    /// Returns what a push does about commits of submodules that none of their remotes has.
+    ///
+    /// Who wants them pushed along wants at least no gitlink that leads nowhere. They are not pushed from here: nobody
+    /// has checked them, and git can't do it for a commit without a name.
+    async fn submodules_at_push(&self) -> Result<&'static str, GitError> {
+        let wanted = match self.config_get("push.recurseSubmodules").await? {
+            Some(value) => value != "no" && value != "false",
+            None => self
+                .config_get("submodule.recurse")
+                .await?
+                .is_some_and(|value| is_true(&value)),
+        };
+        Ok(if wanted { "check" } else { "no" })
     }
 
     /// Does what `push --set-upstream` does for a branch, which git does not do for a commit.
@@ -142,7 +161,12 @@ fn outcome(call: &Call<'_>, finished: &Finished, spec: &PushSpec) -> Result<Push
     }
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| stderr.contains(phrase));
     let detail = stderr.clone();
-    if says(&FORBIDDEN) {
+    if let Some(paths) = submodules_without_remote(&stderr) {
+        Err(GitError::PushRejected {
+            reason: RejectReason::Submodule,
+            detail: paths,
+        })
+    } else if says(&FORBIDDEN) {
         Err(GitError::PushForbidden { remote, detail })
     } else if says(&AUTHENTICATION) {
         Err(GitError::AuthenticationFailed { remote, detail })
@@ -159,6 +183,21 @@ fn outcome(call: &Call<'_>, finished: &Finished, spec: &PushSpec) -> Result<Push
     } else {
         Err(call.failure(finished))
     }
+}
+
+/// Returns the paths, one a line, of the submodules with commits that none of their remotes has.
+fn submodules_without_remote(stderr: &str) -> Option<String> {
+    let (_, list) = stderr.split_once("not be found on any remote:\n")?;
+    let paths = list.lines().map_while(|line| line.strip_prefix("  "));
+    Some(paths.collect::<Vec<_>>().join("\n"))
+}
+
+/// Reads a boolean as git does, which has more words for yes than for anything else.
+fn is_true(value: &str) -> bool {
+    matches!(
+        value.to_ascii_lowercase().as_str(),
+        "true" | "yes" | "on" | "1"
+    )
 }
 
 /// The account is known, but it may only read.

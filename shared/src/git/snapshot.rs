@@ -191,7 +191,7 @@ impl Snapshot {
     fn call(&self, operation: &'static str) -> Call<'_> {
         self.git
             .call(Place::Worktree(&self.worktree), operation)
-            .settings(&LOOK)
+            .settings(LOOK)
             .time(TIME)
             .env("GIT_INDEX_FILE", self.index())
             .env("GIT_OBJECT_DIRECTORY", self.folder.join("objects"))

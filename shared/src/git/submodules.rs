@@ -104,7 +104,7 @@ impl Repository {
     fn guarded<'a>(&'a self, place: Place<'a>, operation: &'static str) -> Call<'a> {
         self.git
             .call(place, operation)
-            .settings(&GUARDS)
+            .settings(GUARDS)
             .env("GIT_NO_LAZY_FETCH", "1")
             // A submodule's configuration names its place, which is wrong while its worktree is set aside.
             .env("GIT_WORK_TREE", place.path())

@@ -97,7 +97,7 @@ impl Repository {
             });
         }
         let call = |operation| {
-            let call = self.call_in(worktree, operation).settings(&BY_THE_FILES);
+            let call = self.call_in(worktree, operation).settings(BY_THE_FILES);
             call.env("GIT_WORK_TREE", worktree)
         };
         let (status, listing) = tokio::try_join!(

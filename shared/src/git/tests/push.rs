@@ -278,3 +278,57 @@ async fn a_commit_made_after_the_check_is_not_pushed() {
     let upstream = git(&fixture.root, &["rev-parse", "--abbrev-ref", "@{upstream}"]);
     assert_eq!(upstream, "origin/main");
 }
+
+/// `submodule.recurse` makes every push take submodules along, which git can't do for a commit without a name.
+#[tokio::test]
+async fn commits_of_submodules_that_nobody_has_are_named() {
+    let (fixture, remote) = with_remote();
+    let root = &fixture.root;
+    let origin = fixture.path("lib.git");
+    std::fs::create_dir(&origin).unwrap();
+    git(&origin, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&origin, "a", "a");
+    let allow = "protocol.file.allow=always";
+    let url = origin.to_str().unwrap();
+    git(
+        root,
+        &["-c", allow, "submodule", "--quiet", "add", url, "lib"],
+    );
+    git(root, &["commit", "--quiet", "-m", "add a submodule"]);
+    commit(&root.join("lib"), "b", "b");
+    git(root, &["commit", "--quiet", "-a", "-m", "move it"]);
+    let repository = fixture.repository().await;
+    for (key, value) in [
+        ("submodule.recurse", "true"),
+        ("push.recurseSubmodules", "only"),
+        ("push.recurseSubmodules", "check"),
+    ] {
+        git(root, &["config", key, value]);
+        let error = repository.push(root, &fixture.push_of_head()).await;
+        let error = error.unwrap_err();
+        assert!(
+            matches!(&error, GitError::PushRejected { reason: RejectReason::Submodule, detail } if detail == "lib"),
+            "{key}: {error:?}"
+        );
+        assert_eq!(git(&remote, &["branch", "--list"]), "");
+    }
+    let lib = root.join("lib");
+    git(&lib, &["push", "--quiet", "origin", "HEAD:refs/heads/b"]);
+    git(root, &["config", "push.recurseSubmodules", "on-demand"]);
+    let outcome = repository.push(root, &fixture.push_of_head()).await;
+    assert_eq!(outcome.unwrap(), PushOutcome::Created);
+}
+
+#[tokio::test]
+async fn a_remote_that_is_a_mirror_gets_the_one_branch() {
+    let (fixture, remote) = with_remote();
+    git(&fixture.root, &["branch", "private"]);
+    git(&fixture.root, &["config", "remote.origin.mirror", "true"]);
+    let repository = fixture.repository().await;
+    let outcome = repository
+        .push(&fixture.root, &fixture.push_of_head())
+        .await;
+    assert_eq!(outcome.unwrap(), PushOutcome::Created);
+    let there = git(&remote, &["for-each-ref", "--format=%(refname)"]);
+    assert_eq!(there, "refs/heads/main");
+}
