@@ -212,8 +212,9 @@ impl Addition {
         let Err(first) = self.try_register(lock).await else {
             return Ok(());
         };
-        if let Registration::Stale(_) = first {
-            // Its directory is gone, so there is nothing in it to lose.
+        if let Registration::Stale(_) = first
+            && !self.has_work_in_record().await?
+        {
             self.repository.erase_unfinished(&self.path, lock).await?;
             return self
                 .try_register(lock)
@@ -221,6 +222,15 @@ impl Addition {
                 .map_err(Registration::into_error);
         }
         Err(first.into_error())
+    }
+
+    /// Tells whether something would be lost with the record of a worktree that was here: its directory is gone,
+    /// but not what git keeps of it elsewhere.
+    async fn has_work_in_record(&self) -> Result<bool, GitError> {
+        match self.repository.record_of(&self.path)? {
+            Some(record) => Ok(self.repository.unsaved_in_record(&record).await?.is_some()),
+            None => Ok(false),
+        }
     }
 
     async fn try_register(&self, lock: &WorktreeLock) -> Result<(), Registration> {

@@ -28,6 +28,9 @@ impl Repository {
         check_reference(name)?;
         // Whoever deletes a branch may rely on this reference, and does so under the lock.
         let _lock = self.lock().await?;
+        if !self.other_names_of(&[name.to_owned()]).await?.is_empty() {
+            return Ok(false);
+        }
         let alone = self
             .call("rev-list")
             .args(["--max-count=1", commit.as_str(), "--not"])
@@ -39,7 +42,7 @@ impl Repository {
         }
         let call: Call<'_> = self
             .call("update-ref")
-            .args(["-d", "--", name, commit.as_str()])
+            .args(["--no-deref", "-d", "--", name, commit.as_str()])
             .writes();
         // Refused when it was moved meanwhile, which is as good a reason to keep it as any.
         Ok(call.run().await?.status.success())

@@ -164,7 +164,8 @@ impl Repository {
     pub async fn update_ref(&self, name: &str, commit: &Oid) -> Result<(), GitError> {
         check_reference(name)?;
         self.call("update-ref")
-            .args(["--", name, commit.as_str()])
+            // One that is another name of a branch must not move, or delete, that branch. So below.
+            .args(["--no-deref", "--", name, commit.as_str()])
             .writes()
             .success()
             .await?;
@@ -175,7 +176,7 @@ impl Repository {
     pub async fn delete_ref(&self, name: &str) -> Result<(), GitError> {
         check_reference(name)?;
         self.call("update-ref")
-            .args(["-d", "--", name])
+            .args(["--no-deref", "-d", "--", name])
             .writes()
             .success()
             .await?;
@@ -219,7 +220,7 @@ impl Repository {
         let reference = format!("refs/heads/{name}");
         let call = self
             .call("update-ref")
-            .args(["-d", "--", &reference])
+            .args(["--no-deref", "-d", "--", &reference])
             .args(only_if_at.map(Oid::as_str))
             .writes();
         let finished = call.run().await?;
@@ -248,6 +249,25 @@ impl Repository {
                 .await?;
         }
         Ok(())
+    }
+
+    /// Returns the references that are only other names of these (`git symbolic-ref`): they lead nowhere without them.
+    pub(super) async fn other_names_of(&self, wanted: &[String]) -> Result<Vec<String>, GitError> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listed = self
+            .call("for-each-ref")
+            .arg("--format=%(symref) %(refname)")
+            .success()
+            .await?;
+        let text = listed.stdout_text();
+        let names = text.lines().filter_map(|line| {
+            let (meant, name) = line.split_once(' ')?;
+            let is_one = wanted.iter().any(|wanted| wanted == meant);
+            is_one.then(|| name.to_owned())
+        });
+        Ok(names.collect())
     }
 
     /// Returns the names of the branches that were committed to last.

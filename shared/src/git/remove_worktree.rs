@@ -42,15 +42,11 @@ impl Repository {
             return Ok(None);
         };
         if path.symlink_metadata().is_err() {
-            match self.unsaved_in_record(&record).await {
-                Ok(unsaved) if !unsaved.is_nothing() => return Ok(Some(unsaved)),
-                // A record that git can't read leads to nothing.
-                Ok(_)
-                | Err(GitError::NotARepository { .. } | GitError::RevisionNotFound { .. }) => {}
-                Err(error) => return Err(error),
+            let unsaved = self.unsaved_in_record(&record).await?;
+            if unsaved.is_none() {
+                self.forget(&record).await?;
             }
-            self.forget(&record).await?;
-            return Ok(None);
+            return Ok(unsaved);
         }
         let unsaved = self.unsaved_work(&path, own_branch).await?;
         if !unsaved.is_nothing() {
@@ -59,7 +55,7 @@ impl Repository {
         let inside = self.worktrees_inside(&path)?;
         let aside = set_aside(&path)?;
         let forgotten = match self.is_unchanged(&aside, &unsaved, &record, &inside).await {
-            Ok(true) => self.forget(&record).await,
+            Ok(true) => self.forget_set_aside(&record, &aside).await,
             Ok(false) => {
                 put_back(&aside, &path, &record)?;
                 return Ok(Some(self.unsaved_work(&path, own_branch).await?));
@@ -67,7 +63,12 @@ impl Repository {
             Err(error) => Err(error),
         };
         if let Err(error) = forgotten {
-            put_back(&aside, &path, &record)?;
+            if aside.symlink_metadata().is_ok() {
+                put_back(&aside, &path, &record)?;
+            } else if path.symlink_metadata().is_err() {
+                // Whoever was faster has removed it.
+                return Ok(None);
+            }
             return Err(error);
         }
         for nested in inside {
@@ -221,6 +222,21 @@ impl Repository {
         // git brings the link up to date when it is used in a worktree that was moved.
         let meant = link == path.join(".git") || link == aside.join(".git");
         (ours && meant).then_some(record)
+    }
+
+    /// Takes away git's record of a worktree, if it still is where we have put it: somebody may have brought it back meanwhile,
+    /// and then the record is theirs, or that of a new one.
+    async fn forget_set_aside(&self, record: &Path, aside: &Path) -> Result<(), GitError> {
+        let lock = self.lock().await?;
+        if linked_record(aside) != record.canonicalize().ok() {
+            return Err(GitError::NotALinkedWorktree {
+                path: aside.to_owned(),
+            });
+        }
+        let waste = self.forget_under_lock(record, &lock)?;
+        drop(lock);
+        delete(&waste).await;
+        Ok(())
     }
 
     async fn forget(&self, record: &Path) -> Result<(), GitError> {

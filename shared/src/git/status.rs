@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::command::Call;
 use super::discovery::{Repository, path_of};
 use super::error::GitError;
 use super::history::AheadBehind;
 use super::names::Oid;
 use super::refs::Head;
-use crate::process::ProcessError;
+use crate::process::{Finished, ProcessError};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
@@ -135,7 +136,7 @@ impl Repository {
         untracked: &str,
         limit: usize,
     ) -> Result<Status, GitError> {
-        let finished = self
+        let call = self
             .call_in(worktree, "status")
             .settings(look.settings)
             .env("GIT_WORK_TREE", worktree)
@@ -143,9 +144,11 @@ impl Repository {
             // The user's settings may hide what would be lost with the worktree.
             .arg(format!("--ignore-submodules={}", look.ignored_submodules))
             .arg("--renames")
-            .arg(format!("--untracked-files={untracked}"))
-            .success()
-            .await?;
+            .arg(format!("--untracked-files={untracked}"));
+        let finished = call.success().await?;
+        if look.must_see_all {
+            refuse_unseen(&call, &finished)?;
+        }
         parse_status(&finished.stdout, limit)
     }
 }
@@ -154,15 +157,27 @@ impl Repository {
 struct Look {
     ignored_submodules: &'static str,
     settings: &'static [&'static str],
+    /// A folder that can't be read is a failure.
+    must_see_all: bool,
+}
+
+/// Fails if git has left out a folder that it may not read: there may be anything in it.
+pub(super) fn refuse_unseen(call: &Call<'_>, finished: &Finished) -> Result<(), GitError> {
+    if finished.stderr_text().contains("could not open directory") {
+        return Err(call.failure(finished));
+    }
+    Ok(())
 }
 
 const EVERYTHING: Look = Look {
     ignored_submodules: "none",
     settings: &[],
+    must_see_all: false,
 };
 const BEFORE_REMOVAL: Look = Look {
     ignored_submodules: "dirty",
     settings: &BY_THE_FILES,
+    must_see_all: true,
 };
 /// A monitor that has died, or lies, says that nothing has changed.
 pub(super) const BY_THE_FILES: [&str; 4] = [

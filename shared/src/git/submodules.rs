@@ -13,7 +13,7 @@ use super::command::{Call, Place};
 use super::discovery::Repository;
 use super::error::GitError;
 use super::index::{Listing, concealed};
-use super::status::parse_status;
+use super::status::{parse_status, refuse_unseen};
 use super::unsaved::parse_count;
 
 /// What agents write into a submodule's configuration must not run in our name.
@@ -132,12 +132,12 @@ impl Repository {
                     .env(format!("GIT_CONFIG_VALUE_{index}"), value)
             })
         };
-        let status = call("status")
+        let asked = call("status")
             .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind"])
             // Nested ones are looked at by themselves.
-            .args(["--ignore-submodules=dirty", "--untracked-files=normal"])
-            .success()
-            .await?;
+            .args(["--ignore-submodules=dirty", "--untracked-files=normal"]);
+        let status = asked.success().await?;
+        refuse_unseen(&asked, &status)?;
         let status = parse_status(&status.stdout, 0)?;
         Ok(match marked {
             Some(git_dir) if status.total == 0 => concealed(call, git_dir).await?,

@@ -16,8 +16,13 @@ use crate::process::Finished;
 
 const SHOWN_ENTRIES: usize = 20;
 const SHOWN_COMMITS: usize = 20;
-/// Where else a commit may be kept.
-const ELSEWHERE: [&str; 4] = ["--branches", "--remotes", "--tags", "--glob=refs/codex"];
+/// Where else a commit may be kept: what `--exclude` leaves out of the names there, and git's word for all of them.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("refs/heads/", "--branches"),
+    ("refs/remotes/", "--remotes"),
+    ("refs/tags/", "--tags"),
+    ("", "--glob=refs/codex"),
+];
 /// References that each worktree has for itself; they are deleted with it.
 const OWN_REFERENCES: [&str; 3] = [
     "--glob=refs/worktree",
@@ -132,29 +137,50 @@ impl Repository {
         })
     }
 
-    /// Finds what would be lost with git's record of a worktree whose files are gone: commits on a
-    /// detached HEAD, the worktree's own references, the repositories of submodules.
-    pub(super) async fn unsaved_in_record(&self, record: &Path) -> Result<UnsavedWork, GitError> {
+    /// Finds what would be lost with git's record of a worktree whose files are gone, if anything: commits on a
+    /// detached HEAD, the worktree's own references, files that were staged, the repositories of submodules.
+    pub(super) async fn unsaved_in_record(
+        &self,
+        record: &Path,
+    ) -> Result<Option<UnsavedWork>, GitError> {
+        match self.work_in_record(record).await {
+            Ok(unsaved) => Ok(Some(unsaved).filter(|unsaved| !unsaved.is_nothing())),
+            // A record that git can't read leads to nothing.
+            Err(GitError::NotARepository { .. } | GitError::RevisionNotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn work_in_record(&self, record: &Path) -> Result<UnsavedWork, GitError> {
         let call = |operation| self.git.call(Place::Repository(record), operation);
-        let detached = match head(call).await? {
+        let head = head(call).await?;
+        let staged = match &head {
+            _ if !record.join("index").exists() => 0,
+            Head::Unborn(_) => lines(&call("ls-files").arg("-z").success().await?),
+            Head::Branch(_) | Head::Detached(_) => {
+                let differ = call("diff-index")
+                    .args(["--cached", "--name-only", "--diff-filter=d", "-z"])
+                    .args(["HEAD", "--"]);
+                lines(&differ.success().await?)
+            }
+        };
+        let detached = match head {
             // Whether its branch may go is another question.
             Head::Branch(_) | Head::Unborn(_) => None,
             Head::Detached(commit) => Some(commit),
         };
         let mut range: Vec<String> = detached.iter().map(|oid| oid.as_str().to_owned()).collect();
         range.extend(OWN_REFERENCES.map(str::to_owned));
-        range.push("--not".to_owned());
-        range.extend(ELSEWHERE.map(str::to_owned));
-        range.push("--".to_owned());
+        range.extend(self.kept_elsewhere(&[]).await?);
         let counted = call("rev-list").arg("--count").args(&range);
         let commits = parse_count(&over_all_references(&counted).await?.stdout)?;
         Ok(UnsavedWork {
-            uncommitted: 0,
+            uncommitted: staged,
             entries: Vec::new(),
             untracked_left_out: false,
             commits,
             newest_commits: Vec::new(),
-            operation: None,
+            operation: operation_in(record),
             submodules: self
                 .submodule_work(record, record, &Listing::default())
                 .await?,
@@ -188,11 +214,25 @@ impl Repository {
         let counted = self
             .call("rev-list")
             .args(["--count", tip.as_str()])
-            .arg("--not")
-            .arg(format!("--exclude={branch}"))
-            .args(ELSEWHERE)
-            .arg("--");
+            .args(self.kept_elsewhere(&[branch]).await?);
         parse_count(&over_all_references(&counted).await?.stdout)
+    }
+
+    /// Returns the end of a range that leaves out what is kept elsewhere, when these branches are gone.
+    async fn kept_elsewhere(&self, going: &[&str]) -> Result<Vec<String>, GitError> {
+        let mut gone: Vec<String> = going
+            .iter()
+            .map(|name| format!("refs/heads/{name}"))
+            .collect();
+        gone.extend(self.other_names_of(&gone).await?);
+        let mut range = vec!["--not".to_owned()];
+        for (prefix, all) in ELSEWHERE {
+            let names = gone.iter().filter_map(|name| name.strip_prefix(prefix));
+            range.extend(names.map(|name| format!("--exclude={name}")));
+            range.push(all.to_owned());
+        }
+        range.push("--".to_owned());
+        Ok(range)
     }
 
     async fn commits_only_here(
@@ -211,19 +251,8 @@ impl Repository {
             range.push(format!("refs/heads/{name}"));
         }
         range.extend(OWN_REFERENCES.map(str::to_owned));
-        range.push("--not".to_owned());
-        let checked_out = match &status.head {
-            Head::Branch(name) | Head::Unborn(name) => Some(name.as_str()),
-            Head::Detached(_) => None,
-        };
-        range.extend(
-            checked_out
-                .into_iter()
-                .chain(own_branch)
-                .map(|name| format!("--exclude={name}")),
-        );
-        range.extend(ELSEWHERE.map(str::to_owned));
-        range.push("--".to_owned());
+        let going: Vec<&str> = status.head.branch().into_iter().chain(own_branch).collect();
+        range.extend(self.kept_elsewhere(&going).await?);
         let counted = self
             .call_in(worktree, "rev-list")
             .arg("--count")
@@ -266,6 +295,11 @@ async fn over_all_references(call: &Call<'_>) -> Result<Finished, GitError> {
             outcome => return outcome,
         }
     }
+}
+
+/// Counts what git has listed with `-z`.
+fn lines(listed: &Finished) -> usize {
+    listed.stdout.iter().filter(|byte| **byte == 0).count()
 }
 
 /// Finds what was begun in a worktree and not finished.

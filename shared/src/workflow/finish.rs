@@ -169,10 +169,14 @@ async fn end_owned(
         (Some(text), None) | (None, Some(text)) => Some(text.clone()),
         (None, None) => None,
     };
-    let wanted = id.clone();
+    let (wanted, me) = (id.clone(), process::this_process());
     let instance = context
         .store
         .write(move |w| {
+            if w.instance(&wanted)?.owner != Some(me) {
+                // Somebody was faster, and may have taken it up again.
+                return w.instance(&wanted);
+            }
             if note.is_some() {
                 w.set_note(&wanted, note.as_deref())?;
             }

@@ -4,6 +4,7 @@ mod advancing;
 mod concealed;
 mod discovery;
 mod history;
+mod hostile;
 mod merging;
 mod properties;
 mod push;
