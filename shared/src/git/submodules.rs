@@ -189,12 +189,31 @@ impl Repository {
 
 /// Returns the commits that came from a remote without a remote-tracking branch: tags of the first
 /// clone, which are packed then, and single commits that `git submodule update` asks for by id.
+///
+/// Once git has tidied up, tags that were made here are packed as well: those of commits that were made here don't count.
 fn fetched(git_dir: &Path) -> Vec<String> {
-    let read = |name| std::fs::read_to_string(git_dir.join(name)).unwrap_or_default();
+    let read = |name| {
+        let bytes = std::fs::read(git_dir.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
     let packed = read("packed-refs");
-    let tags = packed.lines().filter_map(|line| {
+    let log = read("logs/HEAD");
+    let made_here: BTreeSet<&str> = log
+        .lines()
+        .filter(|line| !line.contains("\tcheckout: ") && !line.contains("\tclone: "))
+        .filter_map(|line| line.split(' ').nth(1))
+        .collect();
+    let mut lines = packed.lines().peekable();
+    let tags = std::iter::from_fn(|| {
+        let line = lines.next()?;
+        // The commit of a tag that says something of its own.
+        let commit = lines.next_if(|next| next.starts_with('^'));
+        Some((line, commit.and_then(|line| line.strip_prefix('^'))))
+    });
+    let tags = tags.filter_map(|(line, commit)| {
         let (oid, name) = line.split_once(' ')?;
-        name.starts_with("refs/tags/").then_some(oid)
+        let is_fetched = !made_here.contains(commit.unwrap_or(oid));
+        (name.starts_with("refs/tags/") && is_fetched).then_some(oid)
     });
     let fetch_head = read("FETCH_HEAD");
     let by_id = fetch_head.lines().filter_map(|line| {

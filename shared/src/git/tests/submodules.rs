@@ -188,3 +188,15 @@ async fn commits_of_references_that_belong_to_the_worktree_are_unsaved() {
         assert!(is_nothing(&repository, &path).await, "{reference}");
     }
 }
+
+/// The tags of a clone are packed, but so are all tags once git has tidied up.
+#[tokio::test]
+async fn a_tag_of_a_submodule_is_unsaved_after_git_has_packed_it() {
+    let (_fixture, repository, path) = with_submodules().await;
+    let lib = path.join("lib");
+    commit(&lib, "b.txt", "b\n");
+    git(&lib, &["tag", "-a", "-m", "mine", "mine"]);
+    git(&lib, &["pack-refs", "--all"]);
+    save_superproject(&path);
+    assert!(!is_nothing(&repository, &path).await, "a tag in lib");
+}
