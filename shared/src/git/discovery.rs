@@ -25,6 +25,20 @@ impl Repository {
         Git::default().discover(path).await
     }
 
+    /// Finds the repository that has its top level here, with the `git` on PATH.
+    ///
+    /// If that was deleted or moved away, one around it is not meant.
+    pub async fn at(root: &Path) -> Result<Self, GitError> {
+        let found = Self::discover(root).await?;
+        let resolved = |path: &Path| path.canonicalize().ok();
+        if resolved(found.root()) != resolved(root) {
+            return Err(GitError::NotARepository {
+                path: root.to_owned(),
+            });
+        }
+        Ok(found)
+    }
+
     /// Returns the git directory that all worktrees share.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir

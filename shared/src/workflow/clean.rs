@@ -68,7 +68,7 @@ async fn would_clean(
     } else {
         "session and files".to_owned()
     };
-    let unsaved = match crate::git::Repository::discover(&instance.repository).await {
+    let unsaved = match crate::git::Repository::at(&instance.repository).await {
         Ok(repository) if worktree => {
             let branch = instance.branch_name.as_deref();
             let unsaved = repository

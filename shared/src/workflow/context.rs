@@ -69,13 +69,22 @@ impl Context {
                 ("CODEX_DB", text(self.store.path())),
             ])
             .moved_to(root.to_owned());
-        let repository = Repository::discover(root).await?;
+        let repository = Repository::at(root).await?;
         let mut there = self.clone();
         there.config = Config::load(&environment, Some(repository.root()), &[])?;
         there.tmux = terminals(&environment, &there.config.settings, &self.state_dir)?;
         there.repository = Some(repository);
         there.environment = environment;
         Ok(there)
+    }
+
+    /// Returns the surroundings in which an agent of a repository is started, wherever the caller stands.
+    pub(super) async fn of(&self, repository: &Path) -> Result<Self, Error> {
+        let here = self.repository.as_ref().map(Repository::root);
+        if here == Some(repository) {
+            return Ok(self.clone());
+        }
+        self.in_repository(repository).await
     }
 
     /// Returns the tmux server that has an agent's session, bound to that session's launch.

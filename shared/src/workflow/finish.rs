@@ -300,7 +300,7 @@ pub(super) async fn keep_or_remove_worktree(
     instance: &Instance,
 ) -> Result<PutAway, Error> {
     let path = &instance.worktree_path;
-    let repository = match Repository::discover(&instance.repository).await {
+    let repository = match Repository::at(&instance.repository).await {
         Ok(repository) => context.patience_with(repository),
         // It is gone, or has another name: nobody can be asked what may go.
         Err(GitError::NotARepository { .. } | GitError::Io { .. }) if path.exists() => {

@@ -237,7 +237,7 @@ pub(super) async fn merge(
 pub(super) async fn settle_merges(context: &Context) -> Result<(), Error> {
     let begun = context.store.read(|r| r.local_merges(AT_ONCE)).await?;
     for merge in begun {
-        let repository = match Repository::discover(Path::new(&merge.repository)).await {
+        let repository = match Repository::at(Path::new(&merge.repository)).await {
             Ok(repository) => repository,
             Err(error) => {
                 tracing::warn!(%error, "the merge of {} waits", merge.number);

@@ -6,7 +6,7 @@ use super::deliver::deliver;
 use super::tdd::tdd_run_of;
 use super::{Context, Run, detach, wording};
 use crate::error::{Code, Error};
-use crate::git::{FastForward, Repository};
+use crate::git::{FastForward, Head, Repository};
 use crate::model::hidden::{drop_hidden, drop_hidden_in_line};
 use crate::model::text::check_block;
 use crate::model::{
@@ -253,7 +253,11 @@ pub(super) async fn hand_over_commits(
     }
     let kept = format!("refs/codex/reviews/{}", reviewer.id);
     repository.update_ref(&kept, &head).await?;
-    let merged = repository.fast_forward(&coder.worktree_path, &head).await;
+    let merged = if stands_where_reviewed(&repository, coder, review).await {
+        repository.fast_forward(&coder.worktree_path, &head).await
+    } else {
+        Ok(FastForward::NotFastForward)
+    };
     Ok(Some(match merged {
         Ok(FastForward::Done { .. } | FastForward::AlreadyThere) => {
             "The reviewer made commits (a failing test, say); they are on your branch now."
@@ -264,6 +268,21 @@ pub(super) async fn hand_over_commits(
             review.commit_id
         ),
     }))
+}
+
+/// Tells whether a coder's worktree has its branch checked out, with the commit that was reviewed.
+///
+/// Elsewhere it must not be moved: whoever has gone to another branch, or taken commits back, would get them there.
+async fn stands_where_reviewed(repository: &Repository, coder: &Instance, review: &Review) -> bool {
+    let Ok(Head::Branch(branch)) = repository.head(&coder.worktree_path).await else {
+        return false;
+    };
+    if coder.branch_name.as_ref() != Some(&branch) {
+        return false;
+    }
+    let tip = format!("refs/heads/{branch}");
+    let missing = repository.ahead_behind(&tip, &review.commit_id).await;
+    missing.is_ok_and(|missing| missing.ahead == 0)
 }
 
 /// Tells a coder that its reviewer came to nothing; part of ending a reviewer.

@@ -48,6 +48,7 @@ pub async fn request_review(
         .map_err(|problem| Error::argument("description", problem))?;
     run.step("Checking the work")?;
     let (mut coder, mut reviews) = coder_and_reviews(context, coder).await?;
+    let context = &context.of(&coder.repository).await?;
     if is_pending(&reviews) {
         // A reviewer that has died unnoticed must not be the answer.
         super::reconcile(context).await?;
@@ -89,7 +90,11 @@ pub async fn request_review(
         commit,
         description: description.to_owned(),
     };
-    let reviewer = match open_round(context, run, new, review).await {
+    let head = repository.head(&coder.worktree_path).await?;
+    // A person may have changed branches since the session was taken in.
+    let branch = head.branch().filter(|_| coder.origin == Origin::Adopted);
+    let branch = branch.map(str::to_owned);
+    let reviewer = match open_round(context, run, new, review, branch).await {
         Ok(reviewer) => reviewer,
         Err(error) => {
             // Another call may have opened the round a moment ago; then its reviewer is the answer.
@@ -271,6 +276,7 @@ async fn open_round(
     run: &Run,
     new: NewInstance,
     review: NewReview,
+    branch: Option<String>,
 ) -> Result<Instance, Error> {
     let (reviewer, change) = context
         .store
@@ -278,6 +284,9 @@ async fn open_round(
             // A reviewer is part of its coder's work: it does not count against the limit.
             let reviewer = w.insert_instance(&new, None)?;
             w.insert_review(&review)?;
+            if branch.is_some() {
+                w.set_branch(&review.coder, branch.as_deref())?;
+            }
             let change = w.transition(&review.coder, StatusEvent::ReviewRequested)?;
             Ok((reviewer, change))
         })

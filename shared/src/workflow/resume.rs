@@ -34,19 +34,16 @@ pub(super) async fn take_up(
 ) -> Result<Instance, Error> {
     let wanted = id.clone();
     let instance = context.store.read(move |r| r.instance(&wanted)).await?;
+    let context = &context.of(&instance.repository).await?;
     agent_files::check(context, instance.kind).await?;
     // Whoever is putting it away would take the worktree from under it.
     until_left_alone(context, run, id).await?;
     reconcile_to_act(context).await?;
-    let repository = Repository::discover(&instance.repository).await?;
+    let repository = context.repository()?.clone();
     run.step("Taking it up again")?;
     let unproven = unproven(context, &instance).await?;
     let (wanted, me) = (id.clone(), process::this_process());
-    let limit = context
-        .settings_of(&instance.repository)
-        .unwrap_or_else(|| context.settings().clone())
-        .resources
-        .max_concurrent_instances;
+    let limit = context.settings().resources.max_concurrent_instances;
     let change = context
         .store
         .write(move |w| {

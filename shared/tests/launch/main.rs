@@ -7,6 +7,7 @@ mod crashes;
 mod elsewhere;
 mod ending;
 mod launcher;
+mod own_repository;
 mod places;
 mod races;
 mod reconciling;

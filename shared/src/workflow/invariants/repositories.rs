@@ -26,7 +26,7 @@ pub(super) async fn violations(
             .iter()
             .filter(|instance| instance.repository == *root)
             .collect();
-        let repository = match Repository::discover(root).await {
+        let repository = match Repository::at(root).await {
             Ok(repository) => repository,
             // The person has removed it.
             Err(GitError::NotARepository { .. } | GitError::Io { .. }) => continue,

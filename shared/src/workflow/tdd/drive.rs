@@ -104,7 +104,8 @@ pub async fn resume_tdd(
         )));
     }
     run.step("Checking the repository")?;
-    let repository = Repository::discover(&seen.repository).await?;
+    let context = &context.of(&seen.repository).await?;
+    let repository = context.repository()?.clone();
     reconcile_to_act(context).await?;
     context.tmux.check().await?;
     agent_files::check(context, InstanceKind::Coding).await?;
