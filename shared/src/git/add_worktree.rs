@@ -203,6 +203,7 @@ impl Addition {
 
     /// Makes the branch, the administrative files and the empty worktree; to be called under the lock.
     async fn register(&self, lock: &WorktreeLock) -> Result<(), GitError> {
+        self.repository.note_root()?;
         // Known for certain, so that undoing never deletes a branch that was there before.
         if let Checkout::NewBranch { name, .. } = &self.checkout
             && self.repository.branch_exists(name).await?

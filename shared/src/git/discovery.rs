@@ -7,6 +7,12 @@ use std::time::Duration;
 
 use super::command::{Call, Git, Place};
 use super::error::GitError;
+use super::remove_worktree::linked_record;
+use super::worktree::LONGEST_LINK;
+use crate::file;
+
+/// The file, in a git directory that is kept elsewhere, that says where the files are.
+const NOTED_ROOT: &str = "claude-codex-root";
 
 /// A repository: all worktrees that share one common git directory.
 #[derive(Debug, Clone)]
@@ -73,6 +79,21 @@ impl Repository {
             "" => "repository".to_owned(),
             name => name.to_owned(),
         }
+    }
+
+    /// Writes into a git directory that is kept elsewhere where the files are: git does not, and a linked worktree leads
+    /// to the git directory alone.
+    pub(super) fn note_root(&self) -> Result<(), GitError> {
+        use std::os::unix::ffi::OsStrExt;
+        if self.root == self.common_dir || self.root.join(".git") == self.common_dir {
+            return Ok(());
+        }
+        let path = self.common_dir.join(NOTED_ROOT);
+        std::fs::write(&path, self.root.as_os_str().as_bytes()).map_err(|source| GitError::Io {
+            action: "write",
+            path,
+            source,
+        })
     }
 
     /// Starts a call about the repository as a whole.
@@ -192,6 +213,9 @@ impl Git {
             let path = common_dir.join(OsString::from_vec(configured.stdout));
             return Ok(path.canonicalize().unwrap_or(path));
         }
+        if let Some(root) = noted_root(common_dir) {
+            return Ok(root);
+        }
         if common_dir.file_name().is_some_and(|name| name == ".git") {
             return Ok(common_dir.parent().unwrap_or(common_dir).to_owned());
         }
@@ -206,6 +230,13 @@ impl Git {
             .await?;
         Ok(path_of_line(&answer.stdout))
     }
+}
+
+/// Reads where the files of a git directory are, if they still are there.
+fn noted_root(common_dir: &Path) -> Option<PathBuf> {
+    let root = path_of(&file::read(&common_dir.join(NOTED_ROOT), LONGEST_LINK).ok()?);
+    let linked = root.join(".git").canonicalize().ok()?;
+    (linked == common_dir || linked_record(&root)? == common_dir).then_some(root)
 }
 
 /// Reads a path that git printed with one line break after it.

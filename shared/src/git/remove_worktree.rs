@@ -335,7 +335,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// Reads which record the `.git` file of a worktree names.
-fn linked_record(worktree: &Path) -> Option<PathBuf> {
+pub(super) fn linked_record(worktree: &Path) -> Option<PathBuf> {
     let line = file::read(&worktree.join(".git"), LONGEST_LINK).ok()?;
     let record = path_of_line(line.strip_prefix(b"gitdir: ")?);
     worktree.join(record).canonicalize().ok()

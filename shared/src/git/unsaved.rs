@@ -299,7 +299,11 @@ async fn over_all_references(call: &Call<'_>) -> Result<Finished, GitError> {
 
 /// Counts what git has listed with `-z`.
 fn lines(listed: &Finished) -> usize {
-    listed.stdout.iter().filter(|byte| **byte == 0).count()
+    listed
+        .stdout
+        .split(|byte| *byte == 0)
+        .count()
+        .saturating_sub(1)
 }
 
 /// Finds what was begun in a worktree and not finished.

@@ -38,7 +38,7 @@ impl Repository {
         let call = self.call("worktree list").args(["--porcelain", "-z"]);
         let finished = call.run().await?;
         if finished.status.success() {
-            return parse_worktrees(&finished.stdout, 0);
+            return Ok(self.with_root(parse_worktrees(&finished.stdout, 0)?));
         }
         if finished.status.code() != USAGE {
             return Err(call.failure(&finished));
@@ -49,7 +49,15 @@ impl Repository {
             .arg("--porcelain")
             .success()
             .await?;
-        parse_worktrees(&finished.stdout, b'\n')
+        Ok(self.with_root(parse_worktrees(&finished.stdout, b'\n')?))
+    }
+
+    /// Puts right where the main worktree is: git guesses it from the git directory, which may be kept elsewhere.
+    fn with_root(&self, mut worktrees: Vec<Worktree>) -> Vec<Worktree> {
+        if let Some(main) = worktrees.first_mut().filter(|main| !main.bare) {
+            self.root().clone_into(&mut main.path);
+        }
+        worktrees
     }
 
     /// Writes into git's record of a worktree whose it is. The note goes with the record.

@@ -64,6 +64,46 @@ async fn bare_repositories_and_their_worktrees() {
 }
 
 /// What git takes for a repository, and a clone can bring along: `git add` refuses only the name `.git`.
+/// Nothing in such a git directory says where the files are.
+#[tokio::test]
+async fn a_git_directory_elsewhere_has_one_top_level() {
+    for linked in [true, false] {
+        let fixture = Fixture::with_commit();
+        let elsewhere = fixture.path("kept.git");
+        let text = elsewhere.to_str().unwrap();
+        if linked {
+            std::fs::rename(fixture.root.join(".git"), &elsewhere).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, fixture.root.join(".git")).unwrap();
+        } else {
+            git(
+                &fixture.root,
+                &["init", "--quiet", "--separate-git-dir", text],
+            );
+        }
+        let repository = fixture.repository().await;
+        assert_eq!(repository.root(), fixture.root);
+        let path = fixture.worktree(&repository, "topic").await;
+        let seen = hermetic().discover(&path).await.unwrap();
+        assert_eq!(seen.root(), fixture.root, "linked: {linked}");
+        assert_eq!(seen.worktrees().await.unwrap()[0].path, fixture.root);
+
+        let from = Oid::parse(&git(&path, &["rev-parse", "main"])).unwrap();
+        let to = commit(&path, "b.txt", "b\n");
+        let turn = seen.merge_turn().await.unwrap();
+        let moved = seen.advance(&turn, "main", &from, &to).await.unwrap();
+        moved.release().await.unwrap();
+        assert_eq!(git(&fixture.root, &["status", "--porcelain"]), "");
+        assert!(fixture.root.join("b.txt").exists());
+
+        // Another checkout that claims to be it is not.
+        let other = fixture.path("other");
+        std::fs::rename(&fixture.root, &other).unwrap();
+        std::fs::create_dir(&fixture.root).unwrap();
+        let seen = hermetic().discover(&path).await.unwrap();
+        assert_eq!(seen.root(), elsewhere, "linked: {linked}");
+    }
+}
+
 #[tokio::test]
 async fn a_repository_among_the_files_of_another_is_refused() {
     let fixture = Fixture::with_commit();

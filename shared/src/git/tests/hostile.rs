@@ -1,5 +1,7 @@
 //! What agents and people may do to a repository that would make others lose work.
 
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 
 fn exists(root: &Path, reference: &str) -> bool {
@@ -149,8 +151,7 @@ async fn a_folder_that_cannot_be_read_may_hold_work() {
     let path = fixture.worktree(&repository, "topic").await;
     std::fs::create_dir(path.join("data")).unwrap();
     std::fs::write(path.join("data/file"), "work\n").unwrap();
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path.join("data"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(path.join("data"), std::fs::Permissions::from_mode(0o0)).unwrap();
     let outcome = repository.remove_worktree(&path, Some("topic")).await;
     assert!(path.join("data").symlink_metadata().is_ok(), "{outcome:?}");
     std::fs::set_permissions(path.join("data"), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -186,7 +187,7 @@ async fn who_was_overtaken_leaves_the_new_worktree_alone() {
     });
     let start = std::time::Instant::now();
     while !waits.exists() {
-        assert!(start.elapsed() < std::time::Duration::from_secs(60));
+        assert!(start.elapsed() < std::time::Duration::from_mins(1));
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     assert_eq!(
