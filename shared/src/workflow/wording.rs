@@ -3,11 +3,37 @@
 //! Every message begins with a fixed line that names it: a leading `!` or `/` would be a command to
 //! Claude Code, and the name is how its arrival is proven.
 
-use crate::model::hidden::{drop_hidden as harmless, drop_hidden_in_line};
+use std::borrow::Cow;
+
+use crate::model::hidden::{drop_hidden, drop_hidden_in_line};
 use crate::model::{Finding, MessageId, Review, Severity};
 
 /// More than this of a text goes into the resource `codex://feedback` instead of the terminal.
 const MAX_CHARS: usize = 16_000;
+
+/// How the names of files end that Claude Code takes for pictures.
+const PICTURES: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
+
+/// Returns a text without hidden characters, and without lines that are the path of a picture and nothing else: in a paste
+/// Claude Code replaces them by the picture, unasked, and the text would not be the message any more.
+fn harmless(text: &str) -> String {
+    let lines = drop_hidden(text);
+    let lines = lines.split('\n').map(|line| {
+        let path = line.trim();
+        if is_picture(path) {
+            Cow::from(line.replacen(path, &format!("`{path}`"), 1))
+        } else {
+            Cow::from(line)
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_picture(path: &str) -> bool {
+    let path = path.trim_matches(['"', '\'']).to_ascii_lowercase();
+    let is_absolute = path.starts_with(['/', '~', '\\']) || path.chars().nth(1) == Some(':');
+    is_absolute && PICTURES.iter().any(|end| path.ends_with(end))
+}
 
 fn bounded(text: &str) -> String {
     let text = harmless(text);
@@ -133,6 +159,24 @@ mod tests {
 
     use super::*;
     use crate::model::hidden::first_hidden;
+
+    #[test]
+    fn a_line_that_is_the_path_of_a_picture_is_quoted() {
+        for (line, expected) in [
+            ("/tmp/a b.png", "`/tmp/a b.png`"),
+            ("  \"/tmp/A.PNG\" ", "  `\"/tmp/A.PNG\"` "),
+            ("~/x.jpeg", "`~/x.jpeg`"),
+            ("C:\\x.webp", "`C:\\x.webp`"),
+            ("see /tmp/a.png", "see /tmp/a.png"),
+            ("/tmp/a.png: wrong", "/tmp/a.png: wrong"),
+            ("a.gif", "a.gif"),
+            ("é", "é"),
+            ("", ""),
+        ] {
+            let text = format!("before\n{line}\nafter");
+            assert_eq!(harmless(&text), format!("before\n{expected}\nafter"));
+        }
+    }
 
     #[test]
     fn nothing_that_acts_survives_and_everything_visible_does() {

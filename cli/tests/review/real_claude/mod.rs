@@ -3,6 +3,7 @@
 //! Runs where `CODEX_TEST_CLAUDE` names a claude binary; else each test says that it was skipped.
 
 mod adopted;
+mod boxes;
 mod delivery;
 mod demo;
 mod hostile;
