@@ -121,6 +121,33 @@ fn a_persons_draft_that_names_messages_is_never_sent() {
 }
 
 #[test]
+fn words_in_another_script_beside_a_message_are_never_sent() {
+    for draft in ["MESSAGE подожди", "等一下 MESSAGE"] {
+        let (place, coder) = claude();
+        command(&place, &coder, &json!({ "onPaste": "dialog" }));
+        let sent = sent(&place, &coder, "hold back");
+        assert_eq!(sent["delivered"], false, "{sent}");
+        let body = &place.messages(&coder)[0].body;
+        command(
+            &place,
+            &coder,
+            &json!({ "draft": draft.replace("MESSAGE", body) }),
+        );
+        command(&place, &coder, &json!({ "close": true }));
+        place.until("it is looked at", || {
+            place.messages(&coder)[0].waiting_for == Some(WaitReason::Draft)
+                || !place.received(&coder).is_empty()
+        });
+        assert!(place.received(&coder).is_empty(), "the draft was sent");
+        command(&place, &coder, &json!({ "draft": "" }));
+        place.until("it is taken", || {
+            place.messages(&coder)[0].state == MessageState::Taken
+        });
+        assert_eq!(place.received(&coder).len(), 1);
+    }
+}
+
+#[test]
 fn a_swallowed_enter_is_repeated_once_the_box_proves_it() {
     let (place, coder) = claude();
     command(&place, &coder, &json!({ "swallow": 1 }));

@@ -133,10 +133,10 @@ def main():
                 set_dialog(True)
             draw()
         if os.path.exists(path):
-            with open(path) as file:
+            with open(path, "rb") as file:
                 file.seek(position)
                 lines = file.read()
-            whole = lines[:lines.rfind("\n") + 1]
+            whole = lines[:lines.rfind(b"\n") + 1]
             position += len(whole)
             for line in whole.splitlines():
                 obey(json.loads(line))

@@ -27,6 +27,9 @@ pub enum Draft {
 /// The shortest run of `─` that counts as an edge of the input box.
 const MIN_EDGE: usize = 10;
 
+/// The shortest end of a message that is known for one, in letters.
+const MIN_END: usize = 8;
+
 /// Shown in the box while messages are queued. The only placeholder known by its words, for captures without attributes.
 const QUEUED: &str = "Press up to edit queued messages";
 
@@ -51,10 +54,14 @@ pub fn draft(captured: &str) -> Draft {
     let Some((top, bottom)) = input_box(&lines) else {
         return Draft::Unknown;
     };
-    let mut content: Vec<Cell> = lines[top + 1..bottom].concat();
+    let rows = &lines[top + 1..bottom];
+    let mut content: Vec<Cell> = rows.concat();
     let sign = content.remove(0);
     let plain = text(&content);
-    if sign.character == '❯' && (is_placeholder(&content) || plain.trim() == QUEUED) {
+    // Blank lines are somebody's, and their words may have scrolled away above them.
+    let is_one_text = !rows[1..].iter().any(|row| text(row).trim().is_empty());
+    let is_hint = is_placeholder(&content) || plain.trim() == QUEUED;
+    if sign.character == '❯' && is_one_text && is_hint {
         Draft::Empty
     } else {
         Draft::Text
@@ -62,36 +69,70 @@ pub fn draft(captured: &str) -> Draft {
 }
 
 /// How sure it is that the input box holds a message of ours, and nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Drafted {
     /// It begins with the message's first line, which names it.
     Named,
-    /// Claude Code shows one paste of as many lines, and no text of it: sure only if the box was empty right before.
-    Folded,
+    /// One paste of as many lines and no text of it, or the end of the message with the rest out of sight: sure only if the
+    /// box was empty right before. With a word that is shown.
+    Unnamed(String),
     No,
 }
 
 /// Tells whether the input box holds exactly this message.
 ///
 /// Claude Code shows a paste of more than 800 characters or two line breaks as `[Pasted text #1 +9 lines]`. The first line
-/// of a message is pasted by itself, so that it stays readable. Only ASCII is compared: what a
-/// terminal makes of other characters is its own affair.
+/// of a message is pasted by itself, so that it stays readable. In a small terminal the box shows only the last lines of a
+/// text, behind the same sign. Only ASCII is compared: what a
+/// terminal makes of other characters is its own affair, except that it makes no more of them.
 pub fn drafted(captured: &str, message: &str) -> Drafted {
     let lines = parse(captured);
     let Some((top, bottom)) = input_box(&lines) else {
         return Drafted::No;
     };
-    let content: Vec<Cell> = lines[top + 1..bottom].concat();
-    let content = text(&content);
-    let Some(content) = content.strip_prefix('❯').map(ascii) else {
+    let rows = &lines[top + 1..bottom];
+    let shown = text(&rows.concat());
+    let Some(shown) = shown.strip_prefix('❯') else {
         return Drafted::No;
     };
+    let content = ascii(shown);
+    let has_no_more_than = |text: &str| count_others(shown) <= count_others(text);
     let (first, rest) = message_parts(message);
+    let begins_at_once = !text(&rows[0]).trim_start_matches('❯').trim().is_empty();
     match content.strip_prefix(&ascii(first)) {
-        Some(shown) if shown == ascii(rest) || is_folded(shown, rest) => Drafted::Named,
-        None if is_folded(&content, message) => Drafted::Folded,
+        Some(shown) if begins_at_once && shown == ascii(rest) && has_no_more_than(message) => {
+            Drafted::Named
+        }
+        Some(shown) if begins_at_once && is_folded(shown, rest) && has_no_more_than(first) => {
+            Drafted::Named
+        }
+        _ if is_folded(&content, message) && has_no_more_than("") => {
+            Drafted::Unnamed(longest_word(rows))
+        }
+        _ if is_end(&content, first, rest) && has_no_more_than(message) => {
+            Drafted::Unnamed(longest_word(rows))
+        }
         Some(_) | None => Drafted::No,
     }
+}
+
+/// Whether this is the end of a message, as long as it needs to be to tell.
+fn is_end(shown: &str, first: &str, rest: &str) -> bool {
+    let (text, folded) = shown.split_at(shown.rfind("[Pastedtext#").unwrap_or(shown.len()));
+    let is_text = (ascii(first) + &ascii(rest)).ends_with(shown);
+    let is_fold = is_folded(folded, rest) && ascii(first).ends_with(text);
+    shown.len() >= MIN_END && (is_text || is_fold)
+}
+
+fn longest_word(rows: &[Vec<Cell>]) -> String {
+    let rows: Vec<String> = rows.iter().map(|row| text(row)).collect();
+    let words = rows
+        .iter()
+        .flat_map(|row| row.split(|character: char| !character.is_ascii_alphanumeric()));
+    words
+        .max_by_key(|word| word.len())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Returns the first line of a message, and the rest with the line break that it begins with.
@@ -109,6 +150,12 @@ fn ascii(text: &str) -> String {
         })
         .map(|(character, _)| character)
         .collect()
+}
+
+/// Counts the characters that are not compared.
+fn count_others(text: &str) -> usize {
+    let is_other = |character: &char| !character.is_ascii() && !character.is_whitespace();
+    text.chars().filter(is_other).count()
 }
 
 /// Whether this is how a paste of a text is shown, without blanks: `[Pastedtext#1+9lines]`.
@@ -263,216 +310,4 @@ fn select(parameters: &str, faint: &mut bool, inverse: &mut bool) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    macro_rules! captured {
-        ($name:literal) => {
-            include_str!(concat!("screens/", $name, ".ansi"))
-        };
-    }
-
-    #[test]
-    fn an_empty_box_takes_text() {
-        for (name, screen_text) in [
-            ("idle_fresh", captured!("idle_fresh")),
-            ("idle_after_turn", captured!("idle_after_turn")),
-            ("busy_empty", captured!("busy_empty")),
-            ("busy_queued", captured!("busy_queued")),
-            ("plan_idle", captured!("plan_idle")),
-            ("narrow", captured!("narrow")),
-            ("shortcuts", captured!("shortcuts")),
-        ] {
-            assert_eq!(screen(screen_text), Screen::Prompt, "{name}");
-            assert_eq!(draft(screen_text), Draft::Empty, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_draft_is_seen() {
-        for (name, screen_text) in [
-            ("draft_one_line", captured!("draft_one_line")),
-            ("draft_multi_line", captured!("draft_multi_line")),
-            ("draft_three_lines", captured!("draft_three_lines")),
-            ("busy_draft", captured!("busy_draft")),
-            ("slash_menu", captured!("slash_menu")),
-            ("shell_mode_empty", captured!("shell_mode_empty")),
-        ] {
-            assert_eq!(screen(screen_text), Screen::Prompt, "{name}");
-            assert_eq!(draft(screen_text), Draft::Text, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_dialog_is_seen() {
-        for (name, screen_text) in [
-            ("permission", captured!("permission")),
-            ("permission_bash", captured!("permission_bash")),
-            ("permission_pending", captured!("permission_pending")),
-            ("plan_approval", captured!("plan_approval")),
-            ("question", captured!("question")),
-            ("rewind", captured!("rewind")),
-            ("model_picker", captured!("model_picker")),
-            ("trust", captured!("trust")),
-            ("project_mcp", captured!("project_mcp")),
-        ] {
-            assert_eq!(screen(screen_text), Screen::Dialog, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_box_may_have_words_in_its_upper_edge() {
-        let edge = "─".repeat(60);
-        for top in [
-            format!("{} my-name ─", "─".repeat(50)),
-            "── my-name ─".to_owned(),
-            " very long name very long name very long name very long n… ─".to_owned(),
-            format!("─── History 2/2 {}", "─".repeat(44)),
-        ] {
-            let seen = |content: &str| format!("{edge}\n❯ old\n{top}\n❯\u{a0}{content}\n{edge}\n");
-            assert_eq!(screen(&seen("")), Screen::Prompt, "{top}");
-            assert_eq!(draft(&seen("")), Draft::Empty, "{top}");
-            assert_eq!(draft(&seen("mine\n  ─ ─")), Draft::Text, "{top}");
-            let message = "[claude-codex m-00000001] Title";
-            assert_eq!(drafted(&seen(message), message), Drafted::Named, "{top}");
-        }
-        // Words that end so in a draft are no edge.
-        let draft_text = format!("{edge}\n❯\u{a0}a\n  0123456789 ─\n  ❯ b\n{edge}\n");
-        assert_eq!(drafted(&draft_text, "b"), Drafted::No);
-        assert_eq!(draft(&draft_text), Draft::Text);
-    }
-
-    #[test]
-    fn words_of_the_agent_are_no_dialog() {
-        let edge = "─".repeat(40);
-        let screen_text = format!(
-            "● I am done.\n\n  Waiting for permission to go on.\n\n✻ Cooked for 2s\n{edge}\n❯\u{a0}\n{edge}\n"
-        );
-        assert_eq!(screen(&screen_text), Screen::Prompt);
-        assert_eq!(draft(&screen_text), Draft::Empty);
-    }
-
-    #[test]
-    fn anything_else_is_unknown() {
-        for (name, screen_text) in [
-            ("transcript_view", captured!("transcript_view")),
-            ("onboarding", captured!("onboarding")),
-            ("a shell", "user@host:~$ ls\nfile\nuser@host:~$ "),
-            ("nothing", ""),
-            ("rules without a box", "──────────────\n──────────────\n"),
-        ] {
-            assert_eq!(screen(screen_text), Screen::Unknown, "{name}");
-            assert_eq!(draft(screen_text), Draft::Unknown, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_capture_without_attributes_still_shows_drafts() {
-        let edge = "─".repeat(40);
-        for (content, expected) in [
-            ("❯\u{a0}", Draft::Empty),
-            ("❯\u{a0}x", Draft::Text),
-            ("❯\u{a0}Press up to edit queued messages", Draft::Empty),
-            ("❯\u{a0}\n  later line", Draft::Text),
-        ] {
-            assert_eq!(
-                draft(&format!("● hi\n{edge}\n{content}\n{edge}\n  footer\n")),
-                expected,
-                "{content}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_faint_hint_is_no_draft() {
-        let edge = "─".repeat(40);
-        let hint = "\u{1b}[7mT\u{1b}[0;2mry \"fix the tests\"\u{1b}[0m";
-        let screen_text = format!("{edge}\n❯\u{a0}{hint}\n{edge}\n");
-        assert_eq!(draft(&screen_text), Draft::Empty);
-    }
-
-    #[test]
-    fn only_the_whole_message_and_nothing_else_is_ours() {
-        let edge = "─".repeat(60);
-        let seen = |content: &str, message: &str| {
-            drafted(
-                &format!("● hi\n{edge}\n❯\u{a0}{content}\n{edge}\n  footer\n"),
-                message,
-            )
-        };
-        let short = "[claude-codex m-00000001] Title\n\nBody – ünï";
-        let long = "[claude-codex m-00000001] Title\n\na\nb\nc";
-        for (content, message, expected) in [
-            (
-                "[claude-codex m-00000001] Title\n\n  Body – ünï",
-                short,
-                Drafted::Named,
-            ),
-            (
-                "[claude-codex m-00000001] Ti\n  tle\n\n  Body",
-                short,
-                Drafted::No,
-            ),
-            (
-                "[claude-codex m-00000001] Title[Pasted text #3 +4 lines]",
-                long,
-                Drafted::Named,
-            ),
-            (
-                "[claude-codex m-00000001] Title[Pasted text #3 +5 lines]",
-                long,
-                Drafted::No,
-            ),
-            (
-                "[claude-codex m-00000001] Title[Pasted text #3 +4 lines]",
-                "[claude-codex m-00000001] Title\n\na\n\n",
-                Drafted::Named,
-            ),
-            (
-                "[claude-codex m-00000001] Title\n\n  caf\u{e9} x",
-                "[claude-codex m-00000001] Title\n\ncafe\u{301} x",
-                Drafted::Named,
-            ),
-            ("[Pasted text #1 +4 lines]", long, Drafted::Folded),
-            ("[Pasted text #1 +9 lines]", long, Drafted::No),
-            (
-                "[claude-codex m-00000002] Title[Pasted text #3 +4 lines]",
-                long,
-                Drafted::No,
-            ),
-            (
-                "mine[claude-codex m-00000001] Title[Pasted text #3 +4 lines]",
-                long,
-                Drafted::No,
-            ),
-            (
-                "[claude-codex m-00000001] Title[Pasted text #3 +4 lines] and mine",
-                long,
-                Drafted::No,
-            ),
-            (
-                "[claude-codex m-00000001] Title[Pasted text #1 +4 lines][Pasted text #2 +4 lines]",
-                long,
-                Drafted::No,
-            ),
-            ("what is [claude-codex m-00000001]?", short, Drafted::No),
-            ("", short, Drafted::No),
-        ] {
-            assert_eq!(seen(content, message), expected, "{content}");
-        }
-        let above = format!("❯ {short}\n{edge}\n❯\u{a0}my own words\n{edge}\n");
-        assert_eq!(
-            drafted(&above, short),
-            Drafted::No,
-            "the conversation is not the box"
-        );
-        assert_eq!(drafted(captured!("permission"), short), Drafted::No);
-    }
-
-    #[test]
-    fn one_letter_under_the_cursor_is_a_draft() {
-        let edge = "─".repeat(40);
-        let screen_text = format!("{edge}\n❯\u{a0}\u{1b}[7mx\u{1b}[0m\n{edge}\n");
-        assert_eq!(draft(&screen_text), Draft::Text);
-    }
-}
+mod tests;

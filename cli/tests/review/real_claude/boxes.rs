@@ -1,6 +1,8 @@
 //! What Claude Code's input box shows, hides and makes of a paste.
 
 use scripted_model::last_user_text;
+use serde_json::Value;
+use shared::model::TakenBy;
 
 use super::Lab;
 use crate::support::text;
@@ -35,5 +37,58 @@ fn a_line_that_is_the_path_of_a_picture_stays_a_line() {
         }
         let messages = conversation["messages"].to_string();
         assert!(!messages.contains(r#""type":"image""#), "{messages}");
+    }
+}
+
+#[test]
+fn a_draft_that_has_scrolled_out_of_the_box_survives() {
+    let Some(lab) = Lab::new(Vec::new()) else {
+        return;
+    };
+    let coder = lab.coder("begin");
+    lab.shows(&coder, "Done.");
+    lab.press(&coder, &["-l", "my own words"]);
+    lab.shows(&coder, "my own words");
+    lab.press(&coder, &["-N", "40", "C-j"]);
+    lab.place.until("it has scrolled away", || {
+        !lab.screen(&coder).contains("my own words")
+    });
+    let printed = text(&lab.place.send(&coder, "hold back"));
+    let sent: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(sent["waitingFor"], "draft", "{printed}");
+    assert_eq!(lab.told("my own words"), 0);
+    lab.press(&coder, &["C-c"]);
+    lab.taken(&coder);
+    assert_eq!(lab.told("my own words"), 0);
+}
+
+#[test]
+fn a_message_that_the_box_shows_only_the_end_of_is_sent() {
+    let Some(lab) = Lab::new(Vec::new()) else {
+        return;
+    };
+    let coder = lab.coder("begin");
+    lab.shows(&coder, "Done.");
+    let target = format!("={coder}:");
+    for (columns, rows) in [("80", "14"), ("40", "14")] {
+        let resized = lab
+            .place
+            .tmux(&["resize-window", "-t", &target, "-x", columns, "-y", rows]);
+        assert!(resized.status.success(), "{resized:?}");
+        lab.place.until("it is drawn anew", || {
+            let edge = "─".repeat(columns.parse().unwrap());
+            lab.screen(&coder).lines().any(|line| line == edge)
+        });
+        for words in [40, 100] {
+            let message = "five words in a row ".repeat(words / 5);
+            lab.idle(&coder);
+            text(&lab.place.send(&coder, &message));
+            lab.taken(&coder);
+            let sent = lab.place.messages(&coder).pop().unwrap();
+            assert_eq!(sent.taken_by, Some(TakenBy::Transcript));
+            assert_eq!(sent.attempts, 1);
+            lab.place
+                .until("the model has it", || lab.told(sent.id.as_str()) == 1);
+        }
     }
 }

@@ -249,7 +249,7 @@ impl<'a> Attempt<'a> {
         loop {
             match self.look().await? {
                 Look::Ours(Drafted::Named) => break,
-                Look::Ours(Drafted::Folded) if was_empty => break,
+                Look::Ours(Drafted::Unnamed(_)) if was_empty => break,
                 Look::Not(reason) => return self.hold(reason).await,
                 Look::Ours(_) | Look::Mixed | Look::Empty => {}
             }
@@ -291,12 +291,12 @@ impl<'a> Attempt<'a> {
             return Ok(Some(Outcome::SomebodyElse));
         }
         let shown = match self.look().await? {
-            Look::Ours(Drafted::Named) => self.message.id.as_str(),
-            Look::Ours(_) => "Pasted text",
+            Look::Ours(Drafted::Named) => self.message.id.to_string(),
+            Look::Ours(Drafted::Unnamed(word)) => word,
             // The next look at the message finds out.
-            Look::Empty | Look::Mixed | Look::Not(_) => return Ok(None),
+            Look::Ours(Drafted::No) | Look::Empty | Look::Mixed | Look::Not(_) => return Ok(None),
         };
-        Ok(match self.pane.press_enter(shown).await? {
+        Ok(match self.pane.press_enter(&shown).await? {
             InputOutcome::Outdated => Some(Outcome::SomebodyElse),
             InputOutcome::Typed
             | InputOutcome::Dead
@@ -361,7 +361,7 @@ impl<'a> Attempt<'a> {
             (Screen::Prompt, Draft::Empty) => Look::Empty,
             (Screen::Prompt, Draft::Text) => match agent::drafted(&captured, &self.message.body) {
                 Drafted::No => Look::Mixed,
-                ours @ (Drafted::Named | Drafted::Folded) => Look::Ours(ours),
+                ours @ (Drafted::Named | Drafted::Unnamed(_)) => Look::Ours(ours),
             },
         })
     }
