@@ -7,6 +7,7 @@ It writes down what happens like agent.py, and takes commands from $SCRIPT_DIR/<
 {"onPaste": "replaced", "draft": TEXT}   the next paste is lost, and a person's draft stands in the box
 {"close": true}         the dialog is closed, {"draft": TEXT}: the box holds this, {"swallow": N}: the next Enters do nothing
 {"session": UUID}       it goes on under another session id, as after /clear
+{"parked": BOOL}        its conversation is in the background, and its terminal shows whatever a person looks at
 """
 import json, os, select, sys, termios, tty
 
@@ -30,7 +31,8 @@ def status(word):
     path = os.path.join(CONFIG, "sessions", "%d.json" % os.getpid())
     started = open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19]
     session = {"pid": os.getpid(), "sessionId": SESSION, "cwd": os.getcwd(), "version": "2.1.325",
-               "status": word, "procStart": started, **({"waitingFor": "permission prompt"} if word == "waiting" else {})}
+               "status": word, "procStart": started, **({"waitingFor": "permission prompt"} if word == "waiting" else {}),
+               **({"parkedJobId": "34f56195"} if plan.get("parked") else {})}
     os.makedirs(os.path.dirname(path), exist_ok=True)
     open(path + ".new", "w").write(json.dumps(session))
     os.rename(path + ".new", path)
@@ -91,6 +93,8 @@ def obey(command):
         status("idle")
     if "close" in command:
         set_dialog(False)
+    if "parked" in command:
+        status("idle")
     if "draft" in command and "onPaste" not in command:
         box[:] = [(command["draft"], command["draft"])] if command["draft"] else []
     record("obeyed")

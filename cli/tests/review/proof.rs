@@ -1,7 +1,7 @@
 //! What proves that an agent has a message, and what does not.
 
 use serde_json::json;
-use shared::model::{InstanceId, MessageState};
+use shared::model::{InstanceId, MessageState, WaitReason};
 
 use crate::delivery::{claude, command, kill_server, sent};
 use crate::support::{Place, text};
@@ -147,4 +147,22 @@ fn what_has_arrived_is_not_typed_again_into_the_session_after_a_clearing() {
         });
         assert_eq!(place.received(&coder).len(), 1);
     }
+}
+
+#[test]
+fn a_terminal_that_shows_another_conversation_gets_nothing() {
+    let (place, coder) = claude();
+    command(&place, &coder, &json!({ "parked": true }));
+    let sent = sent(&place, &coder, "not to somebody else");
+    assert_eq!(sent["delivered"], false, "{sent}");
+    assert_eq!(
+        place.messages(&coder)[0].waiting_for,
+        Some(WaitReason::NoInputBox)
+    );
+    assert!(place.received(&coder).is_empty());
+    command(&place, &coder, &json!({ "parked": false }));
+    place.until("it is taken", || {
+        state(&place, &coder, 0) == MessageState::Taken
+    });
+    assert_eq!(place.received(&coder).len(), 1);
 }

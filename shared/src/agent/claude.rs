@@ -111,6 +111,8 @@ pub(super) fn settings(
         "permissions": rules,
         // A suggested next message in the input box looks like a draft.
         "promptSuggestionEnabled": false,
+        // `←` in an empty box would move the conversation into a session that is not the agent's.
+        "disableAgentView": true,
     });
     // A repository's own MCP servers would be asked about before the first prompt.
     if options.project_servers {

@@ -34,6 +34,8 @@ pub enum Waiting {
     Dialog,
     /// A question of the model, or of an MCP server.
     Input,
+    /// A person has moved the conversation to the background, where it is another session: the terminal shows whatever they look at.
+    Background,
     Other(String),
 }
 
@@ -53,6 +55,7 @@ impl Waiting {
             Self::Permission => "permission prompt",
             Self::Dialog => "dialog open",
             Self::Input => "input needed",
+            Self::Background => "conversation in the background",
             Self::Other(text) => text,
         }
     }
@@ -88,6 +91,8 @@ struct Record {
     waiting_for: Option<String>,
     /// When the process started, in clock ticks since boot (Linux). Tells a recycled pid.
     proc_start: Option<String>,
+    /// Says in which job the conversation goes on. The status is then that of nobody.
+    parked_job_id: Option<String>,
 }
 
 /// Returns the directory in which Claude Code keeps sessions and transcripts.
@@ -175,6 +180,11 @@ fn read(path: &Path) -> Option<Record> {
 }
 
 fn state_of(record: &Record) -> AgentState {
+    if record.parked_job_id.is_some() {
+        return AgentState::Waiting {
+            on: Waiting::Background,
+        };
+    }
     match record.status.as_deref() {
         Some("idle") => AgentState::Idle,
         Some("busy") => AgentState::Busy,
@@ -293,6 +303,12 @@ mod tests {
                 r#","status":"waiting","waitingFor":"goal proposal""#,
                 AgentState::Waiting {
                     on: Waiting::Other("goal proposal".to_owned()),
+                },
+            ),
+            (
+                r#","status":"idle","parkedJobId":"34f56195""#,
+                AgentState::Waiting {
+                    on: Waiting::Background,
                 },
             ),
             (r#","status":"dreaming""#, AgentState::Unknown),

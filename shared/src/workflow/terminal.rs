@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Context;
 use super::launch::session_name;
 use super::tdd::tdd_run_of;
-use crate::agent::{self, AgentState, Draft, Screen};
+use crate::agent::{self, AgentState, Draft, Screen, Waiting};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, Origin, Status, WaitReason};
 use crate::process;
@@ -167,6 +167,20 @@ pub(super) fn claude_state(context: &Context, instance: &Instance) -> Result<Age
     })
 }
 
+/// Returns what has to be waited for before Claude Code can be typed at; none if it is at its prompt.
+pub(super) fn reason_to_wait(state: &AgentState) -> Option<WaitReason> {
+    Some(match state {
+        AgentState::Idle => return None,
+        AgentState::Busy => WaitReason::Busy,
+        AgentState::Waiting {
+            on: Waiting::Background,
+        } => WaitReason::NoInputBox,
+        AgentState::Waiting { .. } => WaitReason::DialogQuestion,
+        AgentState::Gone => WaitReason::AgentEnded,
+        AgentState::Unknown => WaitReason::AgentStarting,
+    })
+}
+
 /// Returns a launched instance with the session that its agent has now.
 ///
 /// `/clear` gives the same process another session. A hook says so, unless it gave up (a locked database); the agent's
@@ -215,14 +229,10 @@ pub(super) async fn ready(
     if instance.status == Status::Started {
         return Ok(Err(WaitReason::AgentStarting));
     }
-    if is_claude(instance) {
-        match claude_state(context, instance)? {
-            AgentState::Idle => {}
-            AgentState::Busy => return Ok(Err(WaitReason::Busy)),
-            AgentState::Waiting { .. } => return Ok(Err(WaitReason::DialogQuestion)),
-            AgentState::Gone => return Ok(Err(WaitReason::AgentEnded)),
-            AgentState::Unknown => return Ok(Err(WaitReason::AgentStarting)),
-        }
+    if is_claude(instance)
+        && let Some(reason) = reason_to_wait(&claude_state(context, instance)?)
+    {
+        return Ok(Err(reason));
     }
     let Some(mut terminal) = place.into_terminal().await? else {
         return Ok(Err(WaitReason::AgentEnded));

@@ -92,3 +92,20 @@ fn a_message_that_the_box_shows_only_the_end_of_is_sent() {
         }
     }
 }
+
+/// `←` in an empty box moves a conversation to the background, where it is another session.
+#[test]
+fn an_agent_keeps_its_conversation_in_its_terminal() {
+    let Some(lab) = Lab::new(Vec::new()) else {
+        return;
+    };
+    let coder = lab.coder("begin");
+    lab.shows(&coder, "Done.");
+    lab.idle(&coder);
+    lab.press(&coder, &["Left"]);
+    text(&lab.place.send(&coder, "still there?"));
+    lab.taken(&coder);
+    let sent = lab.place.messages(&coder).pop().unwrap();
+    lab.place
+        .until("the model has it", || lab.told(sent.id.as_str()) == 1);
+}

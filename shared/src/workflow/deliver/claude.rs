@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::model::{Instance, Message, TakenBy, WaitReason};
 use crate::tmux::{Claim, Fenced, InputOutcome};
 use crate::workflow::Context;
-use crate::workflow::terminal::{Place, Terminal, claude_state, ready};
+use crate::workflow::terminal::{Place, Terminal, claude_state, ready, reason_to_wait};
 
 /// How long Claude Code may take to draw a paste.
 const DRAWN: Duration = Duration::from_secs(2);
@@ -346,12 +346,8 @@ impl<'a> Attempt<'a> {
             return Ok(Look::Not(WaitReason::PersonTyping));
         }
         let captured = self.place.shown().await?;
-        match claude_state(self.context, self.instance)? {
-            AgentState::Idle => {}
-            AgentState::Busy => return Ok(Look::Not(WaitReason::Busy)),
-            AgentState::Waiting { .. } => return Ok(Look::Not(WaitReason::DialogQuestion)),
-            AgentState::Gone => return Ok(Look::Not(WaitReason::AgentEnded)),
-            AgentState::Unknown => return Ok(Look::Not(WaitReason::AgentStarting)),
+        if let Some(reason) = reason_to_wait(&claude_state(self.context, self.instance)?) {
+            return Ok(Look::Not(reason));
         }
         Ok(match (agent::screen(&captured), agent::draft(&captured)) {
             (Screen::Dialog, _) => Look::Not(WaitReason::DialogOpen),
