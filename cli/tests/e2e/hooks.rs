@@ -285,6 +285,21 @@ fn a_hook_of_another_session_does_not_act_for_the_agent() {
     assert_eq!(owed.stop_of(SESSION).as_deref(), Some("m-00000001"));
 }
 
+#[test]
+fn a_session_that_no_longer_writes_its_transcript_is_given_a_message_once() {
+    let owed = Owed::new(1);
+    owed.says("something, long ago");
+    let transcript = std::fs::File::options()
+        .append(true)
+        .open(owed.transcript());
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    transcript.unwrap().set_modified(long_ago).unwrap();
+    assert_eq!(owed.stop().as_deref(), Some("m-00000001"));
+    owed.a_minute_later();
+    assert_eq!(owed.stop(), None);
+    assert_eq!(owed.states(), [MessageState::Unconfirmed]);
+}
+
 /// Runs a hook below so many programs that are called claude, each started by the one before.
 fn hook_below_claude(owed: &Owed, depth: usize, launched: bool, payload: &str) -> String {
     let claude = owed.place.path().join("bin/claude");

@@ -7,6 +7,7 @@ It writes down what happens like agent.py, and takes commands from $SCRIPT_DIR/<
 {"onPaste": "replaced", "draft": TEXT}   the next paste is lost, and a person's draft stands in the box
 {"close": true}         the dialog is closed, {"draft": TEXT}: the box holds this, {"swallow": N}: the next Enters do nothing
 {"session": UUID}       it goes on under another session id, as after /clear
+{"silent": BOOL}        it writes no transcript (CLAUDE_CODE_SKIP_PROMPT_HISTORY)
 {"parked": BOOL}        its conversation is in the background, and its terminal shows whatever a person looks at
 """
 import json, os, select, sys, termios, tty
@@ -78,11 +79,13 @@ def enter():
         text = "".join(real for _, real in box)
         record("message", text=text)
         said.append("> " + text.split("\n")[0])
+        box.clear()
+        if plan.get("silent"):
+            return
         folder = os.path.join(CONFIG, "projects", "".join(c if c.isascii() and c.isalnum() else "-" for c in os.getcwd()))
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, SESSION + ".jsonl"), "a") as transcript:
             transcript.write(json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n")
-        box.clear()
 
 
 def obey(command):

@@ -150,6 +150,28 @@ fn what_has_arrived_is_not_typed_again_into_the_session_after_a_clearing() {
 }
 
 #[test]
+fn what_an_agent_was_told_that_writes_no_transcript_is_not_typed_again() {
+    // The second time its session has a transcript, of before it stopped to write one.
+    for messages_before in [0, 1] {
+        let (place, coder) = claude();
+        if messages_before == 1 {
+            assert_eq!(sent(&place, &coder, "before")["delivered"], true);
+        }
+        command(&place, &coder, &json!({ "silent": true }));
+        let sent = sent(&place, &coder, "once");
+        assert_eq!(sent["delivered"], false, "{sent}");
+        place.until("it is settled", || {
+            state(&place, &coder, messages_before) != MessageState::Typed
+        });
+        assert_eq!(
+            state(&place, &coder, messages_before),
+            MessageState::Unconfirmed
+        );
+        assert_eq!(place.received(&coder).len(), messages_before + 1);
+    }
+}
+
+#[test]
 fn a_terminal_that_shows_another_conversation_gets_nothing() {
     let (place, coder) = claude();
     command(&place, &coder, &json!({ "parked": true }));

@@ -47,7 +47,7 @@ pub use state::{
     state, state_below,
 };
 pub use stream::{LastMessage, StreamEvent, parse as parse_stream};
-pub use transcript::{Found, named_by, path as transcript_path, transcripts_beside};
+pub use transcript::{Found, named_by, path as transcript_path, transcripts_beside, written_ago};
 pub use transcript_reader::{TranscriptReader, times_taken};
 pub use trust::{Change, config_file, forget, is_trusted, trust};
 pub use turn::{

@@ -10,6 +10,7 @@
 //!   into the input box). An enqueued message dies with the process, though `UserPromptSubmit` has fired.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -57,6 +58,13 @@ pub fn path(config: &Path, cwd: &Path, session: Uuid) -> PathBuf {
         .map(|entry| entry.path().join(&file))
         .find(|path| path.is_file());
     elsewhere.unwrap_or(expected)
+}
+
+/// Returns how long ago a transcript was written to; none if there is none.
+pub fn written_ago(transcript: &Path) -> Option<Duration> {
+    let written = transcript.metadata().ok()?.modified().ok()?;
+    // A time in the future is from before the clock was set back.
+    Some(written.elapsed().unwrap_or_default())
 }
 
 /// Returns the transcripts that were written last beside one: `/clear` begins another, and what was handed over before is in the old one.

@@ -19,6 +19,7 @@ use crate::agent::{self, Found};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, Message, MessageState, Origin};
 use crate::process;
+use crate::store::Reader;
 
 pub use end_of_turn::take_at_end_of_turn;
 use settle::{Outcome, settle};
@@ -109,13 +110,33 @@ pub async fn deliver_for_unserved(context: &Context) -> Result<bool, Error> {
     Ok(any)
 }
 
-/// Tells whether the session writes down what it is told.
+/// Tells whether the session has a transcript.
 fn has_transcript(context: &Context, instance: &Instance) -> Result<bool, Error> {
     let Some(session) = claude_session(instance) else {
         return Ok(false);
     };
     let folder = context.claude_folder()?;
     Ok(agent::transcript_path(&folder, &instance.worktree_path, session).is_file())
+}
+
+/// Tells whether the session has written to its transcript since a message was handed over. One that does not write down what it is told
+/// (`CLAUDE_CODE_SKIP_PROMPT_HISTORY`) may have a transcript of before.
+async fn has_written_since(
+    context: &Context,
+    instance: &Instance,
+    message: &Message,
+) -> Result<bool, Error> {
+    let Some(session) = claude_session(instance) else {
+        return Ok(false);
+    };
+    let folder = context.claude_folder()?;
+    let transcript = agent::transcript_path(&folder, &instance.worktree_path, session);
+    let Some(ago) = agent::written_ago(&transcript) else {
+        return Ok(false);
+    };
+    let id = message.id.clone();
+    let is_newer = move |r: &Reader<'_>| r.typed_longer_ago(&id, ago.as_secs_f64());
+    Ok(context.store.read(is_newer).await?)
 }
 
 /// Tells whether a message has reached the agent: in the session that it has now, or in one that it had when the message was

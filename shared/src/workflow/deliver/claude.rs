@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use super::lease::{self, Lease};
 use super::settle::Outcome;
-use super::{has_arrived, has_transcript, is_in_conversation};
+use super::{has_arrived, has_transcript, has_written_since, is_in_conversation};
 use crate::agent::{self, AgentState, Draft, Drafted, Screen};
 use crate::error::Error;
 use crate::model::{Instance, Message, TakenBy, WaitReason};
-use crate::tmux::{Claim, Fenced, InputOutcome};
+use crate::tmux::{Claim, Fenced, InputOutcome, InputStage, LastInput};
 use crate::workflow::Context;
 use crate::workflow::terminal::{Place, Terminal, claude_state, ready, reason_to_wait};
 
@@ -37,8 +37,8 @@ struct Attempt<'a> {
     place: Place,
     pane: Fenced,
     lease: Lease,
-    /// Under which lease the pane was typed into last.
-    last_epoch: Option<u64>,
+    /// What was done to the pane last, and under which lease.
+    last: Option<LastInput>,
 }
 
 /// What the terminal says about a message that was pasted.
@@ -167,14 +167,24 @@ pub(super) async fn look_again(
         }
         Err((_, lease)) => return Ok(Outcome::Waiting(WaitReason::AgentStarting, Some(lease))),
     };
+    let typed = attempt.last.filter(|last| last.epoch == old.typed_epoch);
+    let typed = typed.map(|last| last.stage).filter(|_| !by_hook);
     // From the claim on nobody else types it: what is not there now does not come later.
     match attempt.look().await? {
         Look::Ours(Drafted::Named) => attempt.send(false).await,
         Look::Empty if has_arrived(context, instance, message).await? => {
             Ok(Outcome::Proven(how_taken(message)))
         }
-        Look::Empty if !by_hook && attempt.last_epoch != Some(old.typed_epoch) => {
+        Look::Empty if !by_hook && typed.is_none() => {
             Ok(Outcome::NothingTyped(attempt.lease, None))
+        }
+        // Enter has emptied the box, and nobody writes down what was in it.
+        Look::Empty
+            if is_old
+                && typed == Some(InputStage::Entered)
+                && !has_written_since(context, instance, message).await? =>
+        {
+            Ok(Outcome::Unconfirmed(attempt.lease))
         }
         Look::Empty if is_old => Ok(Outcome::NotHandedOver(attempt.lease)),
         Look::Empty => Ok(Outcome::Waiting(WaitReason::Proof, Some(attempt.lease))),
@@ -231,7 +241,7 @@ impl<'a> Attempt<'a> {
         let pane = terminal.fenced(lease.epoch);
         Ok(match pane.claim().await? {
             Claim::Claimed { last } => Ok(Self {
-                last_epoch: last.map(|last| last.epoch),
+                last,
                 context,
                 instance,
                 message,

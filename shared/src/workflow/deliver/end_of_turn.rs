@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::lease::holder;
 use super::settle::{Ended, MOST_ATTEMPTS, record};
-use crate::agent::{TranscriptReader, named_by};
+use crate::agent::{TranscriptReader, named_by, written_ago};
 use crate::error::Error;
 use crate::model::{InstanceId, Message, MessageState, TakenBy};
 use crate::store::{Store, StoreError, Writer};
@@ -21,7 +21,7 @@ const LOST_AFTER_SECONDS: f64 = 10.0;
 enum Earlier {
     Arrived,
     NotArrived,
-    /// There is no transcript.
+    /// There is no transcript, or nobody writes to it.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ pub fn take_at_end_of_turn(
         let Some(message) = store.read_now(|r| r.next_message(instance))? else {
             return Ok(None);
         };
-        let earlier = look(&message, transcript)?;
+        let earlier = look(store, &message, transcript)?;
         match store.write_now(|w| settle(w, instance, &message, earlier))? {
             Step::HandOver(body) => return Ok(Some(body)),
             Step::Next => {}
@@ -51,21 +51,25 @@ pub fn take_at_end_of_turn(
     }
 }
 
-fn look(message: &Message, transcript: &Path) -> Result<Earlier, Error> {
+fn look(store: &Store, message: &Message, transcript: &Path) -> Result<Earlier, Error> {
     if message.attempts == 0 {
         return Ok(Earlier::NotArrived);
     }
-    if !transcript.is_file() {
+    let Some(written) = written_ago(transcript) else {
         return Ok(Earlier::Unknown);
-    }
+    };
     let name = named_by(&message.body);
-    Ok(
-        if TranscriptReader::default().was_taken_here_or_before(transcript, name)? {
-            Earlier::Arrived
-        } else {
-            Earlier::NotArrived
-        },
-    )
+    if TranscriptReader::default().was_taken_here_or_before(transcript, name)? {
+        return Ok(Earlier::Arrived);
+    }
+    // A turn has ended since, and is not written down.
+    let is_silent = message.state == MessageState::Typed
+        && !store.read_now(|r| r.typed_longer_ago(&message.id, written.as_secs_f64()))?;
+    Ok(if is_silent {
+        Earlier::Unknown
+    } else {
+        Earlier::NotArrived
+    })
 }
 
 fn settle(
