@@ -179,9 +179,22 @@ fn a_shell_in_the_agents_place_gets_nothing() {
 /// A person looks at the agent's terminal through a tmux of their own, and types.
 #[test]
 fn a_person_who_types_is_not_interrupted() {
+    for is_grouped in [false, true] {
+        type_beside_a_message(is_grouped);
+    }
+}
+
+/// With a session of their own in the agent's group, or in the agent's session itself.
+fn type_beside_a_message(is_grouped: bool) {
     let place = Place::new("idle", "idle");
     let coder = place.coder(&[]);
-    let person = Person::attach(&place, coder.as_str());
+    let mut session = coder.as_str();
+    if is_grouped {
+        let target = format!("={coder}");
+        session = "persons-own";
+        text(&place.tmux(&["new-session", "-d", "-s", session, "-t", &target]));
+    }
+    let person = Person::attach(&place, session);
     person.types("hello");
     place.until("the person's own message", || {
         place.received(&coder) == ["hello"]

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::command::{Script, Socket, Tmux};
-use super::error::{TmuxError, excerpt};
+use super::error::TmuxError;
 use super::fence::Fenced;
 use super::name::ProgramName;
 use super::state::{HELD, PaneId, is_held};
@@ -61,18 +61,11 @@ impl OwnPane {
         Ok(printed.lines().find_map(|line| parse(line, self.pane)))
     }
 
-    /// Returns when a person last typed in a terminal that shows the session, in seconds since 1970.
+    /// Returns when a person last typed in a terminal that has the pane's window, in seconds since 1970.
     pub async fn last_activity(&self) -> Result<Option<u64>, TmuxError> {
         let target = self.pane.to_string();
-        let script = Script::new("list-clients").args(["-t", &target, "-F", "#{client_activity}"]);
-        let printed = self.server.run(&script, None).await?.found()?;
-        let printed = printed.unwrap_or_default();
-        let times: Option<Vec<u64>> = printed.lines().map(|line| line.parse().ok()).collect();
-        let times = times.ok_or_else(|| TmuxError::UnexpectedOutput {
-            action: "list-clients",
-            output: excerpt(&printed),
-        })?;
-        Ok(times.into_iter().max())
+        let window = Script::new("display-message").args(["-p", "-t", &target, "#{window_id}"]);
+        Ok(self.server.clients_with(window).await?.last_activity)
     }
 
     /// Returns what the pane shows, with colours as escape sequences.

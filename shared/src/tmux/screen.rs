@@ -19,7 +19,7 @@ pub struct Cursor {
     pub row: u32,
 }
 
-/// The terminals attached to a session.
+/// The terminals that show a session's windows, through it or through another session that has them too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Clients {
     pub count: usize,
@@ -65,10 +65,19 @@ impl Tmux {
         })
     }
 
-    /// Returns who is attached to a session; nobody when it does not exist.
+    /// Returns who has the windows of a session before them; nobody when it does not exist.
     pub async fn clients(&self, session: &SessionName) -> Result<Clients, TmuxError> {
         let target = session.session_target();
-        let script = Script::new("list-clients").args(["-t", &target, "-F", "#{client_activity}"]);
+        let windows = Script::new("list-windows").args(["-t", &target, "-F", "#{window_id}"]);
+        self.clients_with(windows).await
+    }
+
+    /// Returns the terminals whose session has any of the windows that a command prints.
+    ///
+    /// Not by the name of a session: several may have the same windows (`new-session -t`, `link-window`).
+    pub(super) async fn clients_with(&self, windows: Script) -> Result<Clients, TmuxError> {
+        let format = "#{client_activity}#{W: #{window_id}}";
+        let script = windows.then("list-clients").args(["-F", format]);
         let printed = self.run(&script, None).await?.found()?.unwrap_or_default();
         parse_clients(&printed).ok_or_else(|| TmuxError::UnexpectedOutput {
             action: "list-clients",
@@ -92,15 +101,20 @@ fn parse_cursor(printed: &str) -> Option<Cursor> {
     })
 }
 
+/// Reads windows (`@4`), and of the clients (`TIME @4 @5`) those that have one of them.
 fn parse_clients(printed: &str) -> Option<Clients> {
-    let activities: Vec<u64> = printed
-        .lines()
-        .map(|line| line.parse().ok())
-        .collect::<Option<_>>()?;
-    Some(Clients {
-        count: activities.len(),
-        last_activity: activities.into_iter().max(),
-    })
+    let (wanted, clients): (Vec<&str>, Vec<&str>) =
+        printed.lines().partition(|line| line.starts_with('@'));
+    let mut found = Clients::default();
+    for client in clients {
+        let mut words = client.split(' ');
+        let activity = words.next()?.parse().ok()?;
+        if words.any(|window| wanted.contains(&window)) {
+            found.count += 1;
+            found.last_activity = found.last_activity.max(Some(activity));
+        }
+    }
+    Some(found)
 }
 
 #[cfg(test)]
@@ -116,8 +130,8 @@ mod tests {
             count: 2,
             last_activity: Some(12),
         };
-        assert_eq!(parse_clients("7\n12\n"), Some(two));
+        assert_eq!(parse_clients("@4\n@5\n7 @4\n12 @1 @5\n90 @44\n"), Some(two));
         assert_eq!(parse_clients(""), Some(Clients::default()));
-        assert_eq!(parse_clients("soon\n"), None);
+        assert_eq!(parse_clients("@4\nsoon @4\n"), None);
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::tmux::{Claim, InputOutcome, OwnPane, ProgramName};
 
 /// The pane as the program in it would know it, by what tmux has told it.
-async fn own(server: &Server, pane: &Pane) -> OwnPane {
+pub(super) async fn own(server: &Server, pane: &Pane) -> OwnPane {
     let script = Script::new("display-message").args(["-p", "#{socket_path},#{pid},0"]);
     let told = server.tmux.run(&script, None).await.unwrap();
     let told = told.found().unwrap().unwrap();

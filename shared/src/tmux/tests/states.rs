@@ -134,3 +134,37 @@ async fn a_person_attaches_types_and_is_seen() {
     terminal.tmux.kill(&session_name("person")).await.unwrap();
     server.wait_pane("a", |pane| pane.attached == 0).await;
 }
+
+/// `new-session -t` and `link-window` give another session the same windows.
+#[tokio::test]
+async fn a_person_is_seen_through_another_session_with_the_same_windows() {
+    for shared in [
+        &["new-session", "-d", "-s", "second", "-t", "=a"][..],
+        &["link-window", "-s", "=a:0", "-t", "=second:7"][..],
+    ] {
+        let (server, terminal) = (Server::new(), Server::new());
+        let pane = server.start("a", &["cat"]).await;
+        let own = super::own_panes::own(&server, &pane).await;
+        if shared[0] == "link-window" {
+            server.start("second", &["cat"]).await;
+        }
+        server.raw(shared[0], &shared[1..]).await;
+        server.start("unrelated", &["cat"]).await;
+        let attach = async |session: &str| {
+            let mut person = terminal.session(session, &[]);
+            person.argv = server.tmux.attach_argv(&session_name(session));
+            terminal.tmux.create(&person).await.unwrap();
+            server.wait_pane(session, |pane| pane.attached == 1).await;
+        };
+        attach("unrelated").await;
+        let nobody = server.tmux.clients(&session_name("a")).await.unwrap();
+        assert_eq!(nobody.count, 0, "{shared:?}");
+        assert_eq!(own.last_activity().await.unwrap(), None, "{shared:?}");
+        attach("second").await;
+        let somebody = server.tmux.clients(&session_name("a")).await.unwrap();
+        assert_eq!(somebody.count, 1, "{shared:?}");
+        let seen = own.last_activity().await.unwrap();
+        assert!(seen.is_some(), "{shared:?}");
+        assert_eq!(seen, somebody.last_activity, "{shared:?}");
+    }
+}
