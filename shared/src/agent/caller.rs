@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
-use super::state::{Session, Wanted, find_session, sessions};
+use uuid::Uuid;
+
+use super::state::{AgentState, Session, Wanted, find_session, sessions};
 use crate::model::ProcessMark;
 use crate::process::{self, Ancestor};
 
@@ -55,10 +57,37 @@ pub fn caller(config: &Path, instance: &str, agent: Option<&ProcessMark>) -> Cal
 
 /// Returns the session of an instance's own agent: of the first Claude Code at or below the process that was started for it.
 pub fn session_of(config: &Path, agent: &ProcessMark) -> Option<Session> {
+    own_session(&sessions(config), agent, |_| true).cloned()
+}
+
+/// Returns what an instance's own agent is doing in a session. `living` is all that are open.
+///
+/// Others may have the same session open: a person resumes it elsewhere, or the agent runs `claude -p -c`. What they
+/// do says nothing about the agent, also if it has gone.
+pub fn state_among(living: &[Session], session: Uuid, agent: Option<&ProcessMark>) -> AgentState {
+    let mut open = living.iter().filter(|one| one.session_id == session);
+    // Where processes can't be seen, the session is all there is.
+    let found = if cfg!(not(target_os = "linux")) || agent.is_some_and(process::is_out_of_sight) {
+        open.next()
+    } else if let Some(agent) = agent {
+        own_session(living, agent, |one| one.session_id == session)
+    } else {
+        return open
+            .next()
+            .map_or(AgentState::Gone, |_| AgentState::Unknown);
+    };
+    found.map_or(AgentState::Gone, |found| found.state.clone())
+}
+
+/// Finds the agent's own session, if it is a wanted one.
+fn own_session<'a>(
+    living: &'a [Session],
+    agent: &ProcessMark,
+    is_wanted: impl Fn(&Session) -> bool,
+) -> Option<&'a Session> {
     if !process::is_seen(agent) {
         return None;
     }
-    let living = sessions(config);
     let is_session = |pid: u32| {
         living
             .iter()
@@ -82,7 +111,10 @@ pub fn session_of(config: &Path, agent: &ProcessMark) -> Option<Session> {
             || !process::was_started_by(below, agent.pid);
         !nested
     };
-    living.iter().find(is_own).cloned()
+    living
+        .iter()
+        .filter(|session| is_wanted(session))
+        .find(is_own)
 }
 
 /// Tells whether what is above this process was started by the agent's process, or is that process.

@@ -25,7 +25,7 @@ mod transcript_reader;
 mod trust;
 mod turn;
 
-pub use caller::{Caller, caller, nearest_claude, session_of};
+pub use caller::{Caller, caller, nearest_claude, session_of, state_among};
 pub use claude::MAX_PROMPT_ARGUMENT;
 pub use detect::{MINIMUM_VERSION, Version, find_claude, version};
 pub use environment::{DETACHED, Environment, FROM_THE_PANE, LAUNCH_ID, clean};
@@ -44,7 +44,7 @@ pub use prompt::{PLACEHOLDERS, Template, Values, first_message, render, template
 pub use screen::{Draft, Drafted, Screen, draft, drafted, message_parts, screen};
 pub use state::{
     AgentState, Session as LiveSession, Waiting, Wanted, config_directory, find_session, sessions,
-    state, state_below,
+    state,
 };
 pub use stream::{LastMessage, StreamEvent, parse as parse_stream};
 pub use transcript::{Found, named_by, path as transcript_path, transcripts_beside, written_ago};

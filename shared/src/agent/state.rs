@@ -10,8 +10,6 @@ use rustix::process::{Pid, test_kill_process};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::process;
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentState {
     /// At its prompt, ready for a message.
@@ -100,34 +98,9 @@ pub fn config_directory(home: &Path, configured: Option<&Path>) -> PathBuf {
     configured.map_or_else(|| home.join(".claude"), Path::to_owned)
 }
 
-/// Returns what the session is doing. `config` is Claude Code's directory (`~/.claude`).
+/// Returns what a session is doing, whoever has it open. `config` is Claude Code's directory (`~/.claude`).
 pub fn state(config: &Path, session: Uuid) -> AgentState {
     find_session(config, Wanted::Session(session)).map_or(AgentState::Gone, |found| found.state)
-}
-
-/// Returns what the session is doing in the process that an agent was started as, or in one below it.
-///
-/// Several processes may have one session open: a person resumes it elsewhere, or the agent runs `claude -p -c`.
-pub fn state_below(config: &Path, session: Uuid, agent: Option<u32>) -> AgentState {
-    let mut open = sessions(config);
-    open.retain(|one| one.session_id == session);
-    if let (Some(agent), true) = (agent, open.len() > 1) {
-        open.sort_by_key(|one| steps_up(one.pid.cast_unsigned(), agent).unwrap_or(usize::MAX));
-    }
-    let first = open.into_iter().next();
-    first.map_or(AgentState::Gone, |found| found.state)
-}
-
-/// Returns how many steps above a process another one is.
-fn steps_up(from: u32, to: u32) -> Option<usize> {
-    if from == to {
-        return Some(0);
-    }
-    let above = process::ancestors(from);
-    above
-        .iter()
-        .position(|ancestor| ancestor.pid == to)
-        .map(|at| at + 1)
 }
 
 /// Finds the living session of a process or an id. Reads one directory and the small files in it.
@@ -239,6 +212,9 @@ fn start_of(pid: i32) -> Start {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::state_among;
+    use crate::model::ProcessMark;
+    use crate::process;
     use std::process::{Child, Command, Stdio};
 
     struct Sleeper(Child);
@@ -346,9 +322,15 @@ mod tests {
     }
 
     #[test]
-    fn of_several_processes_with_one_session_the_agents_own_counts() {
+    fn only_the_agents_own_process_counts() {
         let (config, id) = (tempfile::tempdir().unwrap(), Uuid::new_v4());
         let sleepers = [(); 3].map(|()| Sleeper::start());
+        let marks = sleepers
+            .each_ref()
+            .map(|one| process::mark(one.0.id()).unwrap());
+        let among = |session: Uuid, agent: Option<&ProcessMark>| {
+            state_among(&sessions(config.path()), session, agent)
+        };
         for own in &sleepers {
             for sleeper in &sleepers {
                 let is_own = sleeper.pid() == own.pid();
@@ -357,15 +339,35 @@ mod tests {
                 let start = started(sleeper.pid());
                 write(config.path(), sleeper.pid(), id, &start, &rest);
             }
-            let agent = Some(own.pid().cast_unsigned());
-            assert_eq!(state_below(config.path(), id, agent), AgentState::Busy);
+            let agent = process::mark(own.0.id());
+            assert_eq!(among(id, agent.as_ref()), AgentState::Busy);
         }
-        let me = Some(std::process::id());
-        assert_ne!(state_below(config.path(), id, me), AgentState::Gone);
-        assert_eq!(
-            state_below(config.path(), Uuid::new_v4(), me),
-            AgentState::Gone
-        );
+        assert_eq!(among(Uuid::new_v4(), Some(&marks[0])), AgentState::Gone);
+        assert_eq!(among(id, None), AgentState::Unknown, "nobody is guessed at");
+        // A person has resumed the session of an agent that has another now, or is dead.
+        std::fs::remove_file(
+            config
+                .path()
+                .join(format!("sessions/{}.json", marks[0].pid)),
+        )
+        .unwrap();
+        assert_eq!(among(id, Some(&marks[0])), AgentState::Gone);
+        let [first, second, _others] = sleepers;
+        drop(first);
+        assert_eq!(among(id, Some(&marks[0])), AgentState::Gone);
+        // Not even if it is the only one left.
+        std::fs::remove_file(
+            config
+                .path()
+                .join(format!("sessions/{}.json", marks[2].pid)),
+        )
+        .unwrap();
+        assert_eq!(among(id, Some(&marks[0])), AgentState::Gone);
+        assert_eq!(among(id, Some(&marks[1])), AgentState::Idle);
+        // Below the process that was started for the agent, as Claude Code is in a terminal of ours.
+        let me = process::this_process();
+        assert_eq!(among(id, Some(&me)), AgentState::Idle);
+        drop(second);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::deliver::deliver_for_unserved;
 use super::launch::session_name;
 use super::panes::{PaneLife, Panes};
 use super::reconcile::{Reconciled, reconcile_and_keep};
+use super::terminal::claude_session;
 use crate::agent::{self, AgentState};
 use crate::error::{Code, Error};
 use crate::model::{Instance, InstanceId, Origin, Verdict};
@@ -93,7 +94,7 @@ pub async fn look_around(context: &Context, all: bool) -> Result<Look, Error> {
     match reconciled {
         Ok((reconciled, Some(panes))) if !delivered => Ok(Look {
             reconciled: Ok(reconciled),
-            rows: rows(known, &panes, &sessions(context)?),
+            rows: rows(known, &panes, &agent::sessions(&context.claude_folder()?)),
         }),
         other => Ok(Look {
             reconciled: other.map(|(reconciled, _)| reconciled),
@@ -172,7 +173,8 @@ async fn with_activity(context: &Context, known: Known) -> Result<Vec<BoardRow>,
         .filter(|instance| instance.status.is_live())
         .collect();
     let panes = Panes::of(context, &live).await;
-    Ok(rows(known, &panes, &sessions(context)?))
+    let sessions = agent::sessions(&context.claude_folder()?);
+    Ok(rows(known, &panes, &sessions))
 }
 
 /// What the database knows of some agents.
@@ -195,16 +197,7 @@ async fn known(context: &Context, all: bool) -> Result<Known, Error> {
     Ok(known.await?)
 }
 
-/// Returns what each living Claude Code session is doing, by its id.
-fn sessions(context: &Context) -> Result<HashMap<String, AgentState>, Error> {
-    let sessions = agent::sessions(&context.claude_folder()?);
-    Ok(sessions
-        .into_iter()
-        .map(|session| (session.session_id.to_string(), session.state))
-        .collect())
-}
-
-fn rows(known: Known, panes: &Panes, sessions: &HashMap<String, AgentState>) -> Vec<BoardRow> {
+fn rows(known: Known, panes: &Panes, sessions: &[agent::LiveSession]) -> Vec<BoardRow> {
     let rows = known.instances.into_iter().map(|instance| BoardRow {
         activity: activity(&instance, panes, sessions),
         reviews: known.rounds.get(&instance.id).map(|&used| Rounds {
@@ -221,11 +214,7 @@ fn rows(known: Known, panes: &Panes, sessions: &HashMap<String, AgentState>) -> 
     rows.collect()
 }
 
-fn activity(
-    instance: &Instance,
-    panes: &Panes,
-    sessions: &HashMap<String, AgentState>,
-) -> Activity {
+fn activity(instance: &Instance, panes: &Panes, sessions: &[agent::LiveSession]) -> Activity {
     if !instance.status.is_live() {
         return Activity::Ended;
     }
@@ -237,15 +226,17 @@ fn activity(
             PaneLife::Known(_) | PaneLife::Gone => return Activity::Gone,
         }
     }
-    let claude = instance.claude_session_id.as_ref();
-    match claude.and_then(|id| sessions.get(id)) {
-        Some(AgentState::Idle) => Activity::Idle,
-        Some(AgentState::Busy) => Activity::Busy,
-        Some(AgentState::Waiting { on }) => Activity::WaitingForPerson {
+    let Some(session) = claude_session(instance) else {
+        return Activity::Unknown;
+    };
+    match agent::state_among(sessions, session, instance.agent.as_ref()) {
+        AgentState::Idle => Activity::Idle,
+        AgentState::Busy => Activity::Busy,
+        AgentState::Waiting { on } => Activity::WaitingForPerson {
             on: on.as_str().to_owned(),
         },
-        Some(AgentState::Gone) => Activity::Gone,
-        Some(AgentState::Unknown) | None => Activity::Unknown,
+        // Its terminal is there, or nobody has launched it: it may be starting, or between two sessions.
+        AgentState::Gone | AgentState::Unknown => Activity::Unknown,
     }
 }
 

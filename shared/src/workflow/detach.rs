@@ -5,6 +5,7 @@ use std::process::{Child, Stdio};
 
 use super::finish::end;
 use super::tdd::{tdd_run_of, turns};
+use super::terminal::claude_state;
 use super::{Context, Run};
 use crate::agent::{self, AgentState};
 use crate::error::{Code, Error};
@@ -80,18 +81,11 @@ pub async fn finish_when_done(context: &Context, id: &InstanceId) -> Result<(), 
         end(context, &Run::unattended(), id, None, None).await?;
         return Ok(());
     }
-    let session = instance
-        .claude_session_id
-        .as_deref()
-        .and_then(|session| session.parse().ok());
-    if let Some(session) = session {
-        let folder = context.claude_folder()?;
-        let deadline = tokio::time::Instant::now() + LAST_TURN;
-        while agent::state(&folder, session) == AgentState::Busy
-            && tokio::time::Instant::now() < deadline
-        {
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
+    let deadline = tokio::time::Instant::now() + LAST_TURN;
+    while claude_state(context, &instance)? == AgentState::Busy
+        && tokio::time::Instant::now() < deadline
+    {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
     end(context, &Run::unattended(), id, None, None).await?;
     Ok(())

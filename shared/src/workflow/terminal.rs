@@ -156,15 +156,17 @@ pub(super) fn claude_session(instance: &Instance) -> Option<Uuid> {
     instance.claude_session_id.as_deref()?.parse().ok()
 }
 
+/// Returns what the agent's own Claude Code is doing.
 pub(super) fn claude_state(context: &Context, instance: &Instance) -> Result<AgentState, Error> {
-    Ok(match claude_session(instance) {
-        Some(session) => agent::state_below(
-            &context.claude_folder()?,
-            session,
-            instance.agent.as_ref().map(|agent| agent.pid),
-        ),
-        None => AgentState::Unknown,
-    })
+    let Some(session) = claude_session(instance) else {
+        return Ok(AgentState::Unknown);
+    };
+    let living = agent::sessions(&context.claude_folder()?);
+    Ok(agent::state_among(
+        &living,
+        session,
+        instance.agent.as_ref(),
+    ))
 }
 
 /// Returns what has to be waited for before Claude Code can be typed at; none if it is at its prompt.
