@@ -27,7 +27,9 @@ pub use mark::{
     this_process,
 };
 pub use terminal::{ControllingTerminal, controlling_terminal};
-pub use tree::{Ancestor, ancestors, descendants, started_with, variable_of, was_started_by};
+pub use tree::{
+    Ancestor, ancestors, descendants, standing_in, started_with, variable_of, was_started_by,
+};
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);

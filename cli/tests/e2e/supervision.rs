@@ -51,6 +51,51 @@ fn what_an_agent_leaves_ends_when_it_exits() {
     assert!(!lives(pid.trim()));
 }
 
+/// A supervisor that was killed adopts nobody: what has left the agent and carries no mark of ours may be a person's as well.
+#[test]
+fn a_worktree_is_not_removed_below_a_process_that_stands_in_it() {
+    let place = Place::new();
+    let file = place.path().join("pid");
+    let file = file.to_str().unwrap();
+    let agent = format!(
+        "sh -c '(env -i setsid sh -c \"trap : TERM HUP; echo \\$\\$ > {file}; while :; do sleep 1; done\" &); sleep 600'"
+    );
+    let id = launch(&place, &agent);
+    let pid = || {
+        std::fs::read_to_string(file)
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    until("it has left", || !pid().is_empty());
+    let pid = pid();
+    let worktree = place.json(&["show", &id])["worktreePath"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let supervisor = pane(&place, &id, "#{pane_pid}");
+    let killed = place
+        .command("kill")
+        .args(["-9", &supervisor])
+        .output()
+        .unwrap();
+    assert!(killed.status.success(), "{killed:?}");
+    until("the supervisor is dead", || !lives(&supervisor));
+    place.text(&["stop", &id]);
+    let note = place.json(&["show", &id])["note"].to_string();
+    assert!(note.contains(&format!("{pid} (sh)")), "{note}");
+    assert!(lives(&pid), "it may be a person's shell");
+    assert!(std::path::Path::new(&worktree).join(".git").exists());
+    // Trying again changes nothing.
+    place.text(&["clean"]);
+    assert!(std::path::Path::new(&worktree).join(".git").exists());
+    let ended = place.command("kill").args(["-9", &pid]).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    until("it has ended", || !lives(&pid));
+    place.text(&["clean"]);
+    assert!(!std::path::Path::new(&worktree).exists());
+}
+
 /// One that read before it had the terminal got an error instead of keys: one in five launches of `cat` on a busy machine.
 #[test]
 fn an_agent_begins_only_when_it_has_the_terminal() {

@@ -63,7 +63,7 @@ impl Place {
     }
 
     /// Returns a command with the place as its whole world.
-    fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: &str) -> Command {
         let search = std::env::var("PATH").unwrap();
         let bin = self.path().join("bin");
         let mut command = Command::new(program);

@@ -1,5 +1,7 @@
 //! Who started whom, as `/proc` tells it. Where there is none (macOS) nothing is known.
 
+use std::path::Path;
+
 use super::mark::start_time;
 
 /// A process that stands above this one.
@@ -20,14 +22,18 @@ pub fn ancestors(of: u32) -> Vec<Ancestor> {
         if chain.len() == DEEPEST {
             break;
         }
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         chain.push(Ancestor {
             pid,
-            name: name.trim_end().to_owned(),
+            name: name_of(pid),
         });
         next = parent_of(pid);
     }
     chain
+}
+
+fn name_of(pid: u32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    name.trim_end().to_owned()
 }
 
 /// Returns a variable of the environment that a process was started with.
@@ -62,6 +68,22 @@ pub fn descendants(of: u32) -> Vec<(u32, f64)> {
             let began: f64 = start_time(pid)?.parse().ok()?;
             Some((pid, uptime - began / TICKS_PER_SECOND))
         })
+        .collect()
+}
+
+/// Returns the processes that stand in a folder or below it, each with what it calls itself.
+///
+/// Never this one, nor those that were started with the variable `spared`. Where other users' processes stand can't be seen.
+pub fn standing_in(folder: &Path, spared: &str) -> Vec<(u32, String)> {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let is_inside = |pid: &u32| {
+        std::fs::read_link(format!("/proc/{pid}/cwd"))
+            .is_ok_and(|stands| stands.starts_with(&folder))
+    };
+    let me = std::process::id();
+    all_processes()
+        .filter(|pid| *pid != me && is_inside(pid) && variable_of(*pid, spared).is_none())
+        .map(|pid| (pid, name_of(pid)))
         .collect()
 }
 

@@ -10,6 +10,7 @@ use crate::agent;
 use crate::config::Cleanup;
 use crate::error::Error;
 use crate::git::{GitError, Repository, UnsavedWork};
+use crate::model::hidden::reveal_in_line;
 use crate::model::{
     Instance, InstanceId, InstanceKind, LaunchStep, Origin, ProcessMark, Status, StatusChange,
     StatusEvent, TaskStatus,
@@ -25,6 +26,9 @@ const GRACE: Grace = Grace {
 
 /// How long a person waits for a repository that is locked; after that `reconcile` removes the worktree.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long git's own helpers and the like may take to leave a worktree.
+const LEAVING: Duration = Duration::from_secs(1);
 
 /// An agent that was ended, and what of it was kept.
 #[derive(Debug, Clone)]
@@ -294,6 +298,38 @@ pub(super) fn still_in_use(instance: &Instance, survivors: &[ProcessMark]) -> St
     )
 }
 
+/// Returns the processes that go on in a worktree, each as `number (name)`: a person's shell, or what an agent has left that
+/// carries no mark of ours. Nobody can tell them apart, so none is ended, and none loses the ground below it.
+async fn standing_in(worktree: &Path) -> Vec<String> {
+    let deadline = tokio::time::Instant::now() + LEAVING;
+    loop {
+        let standing = process::standing_in(worktree, agent::DETACHED);
+        if standing.is_empty() || tokio::time::Instant::now() >= deadline {
+            let named = standing.into_iter();
+            return named
+                .map(|(pid, name)| format!("{pid} ({})", reveal_in_line(&name)))
+                .collect();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn occupied(worktree: &Path, standing: &[String]) -> String {
+    /// A person needs one to begin with.
+    const NAMED: usize = 5;
+    let (path, names) = (
+        worktree.display(),
+        standing[..standing.len().min(NAMED)].join(", "),
+    );
+    let more = match standing.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "kept {path}: in use by process {names}{more}; once that has ended or left, `claude-codex clean` removes it"
+    )
+}
+
 /// Removes the worktree and its branch if nothing would be lost.
 pub(super) async fn keep_or_remove_worktree(
     context: &Context,
@@ -320,6 +356,12 @@ pub(super) async fn keep_or_remove_worktree(
     // No agent was ever in a worktree whose checkout did not end.
     let half_made =
         instance.launch_step == LaunchStep::Worktree && repository.checkout_is_unfinished(path);
+    if !half_made {
+        let standing = standing_in(path).await;
+        if !standing.is_empty() {
+            return Ok(PutAway::Kept(occupied(path, &standing)));
+        }
+    }
     let removed = if half_made {
         repository.erase_worktree(path).await.map(|()| None)
     } else {
