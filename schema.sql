@@ -11,7 +11,7 @@
 -- migrated by copying the columns that both versions have, so a new column has a default, and a CHECK only
 -- gets wider; a test proves that an old database migrates to exactly this.
 
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 -- Planned work, made by create_task. `number` counts up within one repository.
 CREATE TABLE tasks (
@@ -180,6 +180,8 @@ CREATE TABLE messages (
     typed_epoch  INTEGER NOT NULL DEFAULT 0,
     -- Not before this time (back-off).
     not_before   TEXT,
+    -- Where the agent's transcripts ended when it was first handed over (JSON): it can't stand before that.
+    transcript_ends TEXT,
     -- Why it still waits: a word of model::WaitReason.
     waiting_for  TEXT,
     created_at   TEXT NOT NULL,

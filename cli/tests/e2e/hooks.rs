@@ -8,7 +8,7 @@ use serde_json::json;
 use shared::model::{InstanceId, InstanceKind, LaunchStep, MessageKind, MessageState, Origin};
 use shared::store::{NewInstance, NewMessage};
 
-use crate::support::Place;
+use crate::support::{Place, until};
 
 fn stored_instance(place: &Place, id: &str) {
     let new = NewInstance {
@@ -361,6 +361,38 @@ fn what_a_lost_stop_hook_answer_held_is_given_again() {
     assert_eq!(owed.stop().as_deref(), Some("m-00000001"));
     owed.says("Stop hook feedback:\n[claude-codex m-00000001] changes requested");
     assert_eq!(owed.stop().as_deref(), Some("m-00000002"));
+    assert_eq!(owed.states(), [MessageState::Taken, MessageState::Typed]);
+}
+
+/// A hook has half a second, and Claude Code takes no answer twice.
+#[test]
+fn a_transcript_of_300_megabytes_is_no_reason_to_give_up() {
+    let owed = Owed::new(2);
+    let line = json!({ "type": "assistant", "message": { "content": "x".repeat(9_000) } });
+    let block = format!("{line}\n").repeat(110);
+    let mut file = std::fs::File::create(owed.transcript()).unwrap();
+    while file.metadata().unwrap().len() < 300_000_000 {
+        file.write_all(block.as_bytes()).unwrap();
+    }
+    // A machine under load may hold a hook up for as long; the next one does it.
+    let stopped = |wanted: &str| {
+        until("the hook gives a message", || match owed.stop() {
+            Some(given) => {
+                assert_eq!(given, wanted);
+                true
+            }
+            None => false,
+        });
+    };
+    stopped("m-00000001");
+    owed.a_minute_later();
+    stopped("m-00000001");
+    let text = "Stop hook feedback:\n[claude-codex m-00000001] changes requested";
+    let said = json!({ "type": "user", "message": { "role": "user", "content": text } });
+    file.write_all(format!("{said}\n{block}").as_bytes())
+        .unwrap();
+    owed.a_minute_later();
+    stopped("m-00000002");
     assert_eq!(owed.states(), [MessageState::Taken, MessageState::Typed]);
 }
 

@@ -21,6 +21,7 @@ mod screen;
 mod state;
 mod stream;
 mod transcript;
+mod transcript_ends;
 mod transcript_reader;
 mod trust;
 mod turn;
@@ -47,7 +48,10 @@ pub use state::{
     state,
 };
 pub use stream::{LastMessage, StreamEvent, parse as parse_stream};
-pub use transcript::{Found, named_by, path as transcript_path, transcripts_beside, written_ago};
+pub use transcript::{
+    Found, all_transcripts_beside, named_by, path as transcript_path, written_ago,
+};
+pub use transcript_ends::TranscriptEnds;
 pub use transcript_reader::{TranscriptReader, times_taken};
 pub use trust::{Change, config_file, forget, is_trusted, trust};
 pub use turn::{

@@ -68,9 +68,16 @@ pub fn written_ago(transcript: &Path) -> Option<Duration> {
 }
 
 /// Returns the transcripts that were written last beside one: `/clear` begins another, and what was handed over before is in the old one.
-pub fn transcripts_beside(transcript: &Path) -> Vec<PathBuf> {
+pub(super) fn transcripts_beside(transcript: &Path) -> Vec<PathBuf> {
     /// A message that is looked for was handed over a moment ago.
     const MOST: usize = 4;
+    let mut others = all_transcripts_beside(transcript);
+    others.truncate(MOST);
+    others
+}
+
+/// Returns all transcripts beside one, the newest first.
+pub fn all_transcripts_beside(transcript: &Path) -> Vec<PathBuf> {
     let entries = transcript
         .parent()
         .and_then(|folder| std::fs::read_dir(folder).ok());
@@ -83,11 +90,7 @@ pub fn transcripts_beside(transcript: &Path) -> Vec<PathBuf> {
         .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
         .collect();
     others.sort_by(|one, other| other.cmp(one));
-    others
-        .into_iter()
-        .take(MOST)
-        .map(|(_, path)| path)
-        .collect()
+    others.into_iter().map(|(_, path)| path).collect()
 }
 
 /// Returns the text by which a message is found: its first line, which names it.

@@ -15,12 +15,11 @@ use uuid::Uuid;
 
 use super::error::AgentError;
 use super::transcript::{Found, judge, path, times_in, transcripts_beside};
+use super::transcript_ends::{End, OVERLAP, TranscriptEnds};
 
 /// Searches that are remembered. An agent has one undelivered message at a time; a search that was
 /// forgotten begins anew.
 const REMEMBERED: usize = 64;
-/// How much of the text before the offset is compared, to notice a file that was written anew in place.
-const OVERLAP: usize = 64;
 const BUFFER: usize = 256 * 1024;
 
 /// Looks for messages in transcripts; clones share what they remember.
@@ -34,12 +33,8 @@ type Key = (PathBuf, String);
 /// How far one search has come.
 #[derive(Debug, Clone, Default)]
 struct Search {
-    /// Device and inode.
-    file: (u64, u64),
-    /// The end of the last whole line that was read.
-    offset: u64,
-    /// The last bytes before the offset.
-    overlap: Vec<u8>,
+    /// Up to where the transcript was read.
+    read: End,
     found: Found,
 }
 
@@ -65,6 +60,19 @@ impl TranscriptReader {
                 // The runtime is shutting down.
                 Err(_) => Ok(Found::No),
             },
+        }
+    }
+
+    /// Lets the search for a message begin where transcripts ended before it was handed over, unless it has begun.
+    pub fn begin_at(&self, ends: &TranscriptEnds, needle: &str) {
+        let mut searches = self.lock();
+        for (path, end) in &ends.0 {
+            searches
+                .entry((path.clone(), needle.to_owned()))
+                .or_insert_with(|| Search {
+                    read: end.clone(),
+                    found: Found::No,
+                });
         }
     }
 
@@ -137,13 +145,11 @@ impl Search {
         };
         let metadata = file.metadata()?;
         let opened = (metadata.dev(), metadata.ino());
-        if opened != self.file || !self.continues_in(&file, metadata.len())? {
-            *self = Self {
-                file: opened,
-                ..Self::default()
-            };
+        if opened != self.read.file || !self.continues_in(&file, metadata.len())? {
+            *self = Self::default();
+            self.read.file = opened;
         }
-        file.seek(SeekFrom::Start(self.offset))?;
+        file.seek(SeekFrom::Start(self.read.offset))?;
         let mut reader = BufReader::with_capacity(BUFFER, file);
         let escaped = Value::from(needle).to_string();
         let finder = Finder::new(escaped.trim_matches('"'));
@@ -162,10 +168,10 @@ impl Search {
             if line.last() != Some(&b'\n') {
                 return Ok(said.unwrap_or(self.found));
             }
-            self.offset += line.len() as u64;
+            self.read.offset += line.len() as u64;
             let kept = line.len().saturating_sub(OVERLAP);
-            self.overlap.clear();
-            self.overlap.extend_from_slice(&line[kept..]);
+            self.read.overlap.clear();
+            self.read.overlap.extend_from_slice(&line[kept..]);
             match said {
                 Some(Found::Taken) => return Ok(Found::Taken),
                 Some(other) => self.found = other,
@@ -176,13 +182,16 @@ impl Search {
 
     /// Tells whether what was read still stands before the offset.
     fn continues_in(&self, file: &File, length: u64) -> std::io::Result<bool> {
-        if length < self.offset {
+        let End {
+            offset, overlap, ..
+        } = &self.read;
+        let start = offset.saturating_sub(overlap.len() as u64);
+        if length < *offset {
             return Ok(false);
         }
-        let start = self.offset - self.overlap.len() as u64;
-        let mut before = vec![0; self.overlap.len()];
+        let mut before = vec![0; overlap.len()];
         file.read_exact_at(&mut before, start)?;
-        Ok(before == self.overlap)
+        Ok(before == *overlap)
     }
 }
 
@@ -228,7 +237,7 @@ mod tests {
 
         fn offset(&self) -> u64 {
             let key = (self.path(), "[m1]".to_owned());
-            self.reader.lock()[&key].offset
+            self.reader.lock()[&key].read.offset
         }
     }
 

@@ -96,6 +96,16 @@ impl Reader<'_> {
             .optional()?)
     }
 
+    /// Returns where the agent's transcripts ended when a message was first handed over.
+    pub fn transcript_ends(&self, id: &MessageId) -> Result<Option<String>, StoreError> {
+        let ends = self
+            .connection
+            .prepare_cached("SELECT transcript_ends FROM messages WHERE id = ?1")?
+            .query_row([id.as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(ends.flatten())
+    }
+
     /// Returns the present lease on a message, or the last one.
     pub fn message_lease(&self, id: &MessageId) -> Result<Option<LeaseRow>, StoreError> {
         Ok(self
@@ -263,6 +273,16 @@ impl Writer<'_> {
             ))?
             .execute(params![id.as_str(), how.as_str(), holder])?;
         Ok(begun == 1)
+    }
+
+    /// Keeps where the agent's transcripts end before a message is handed over; what is known from before stays.
+    pub fn set_transcript_ends(&self, id: &MessageId, ends: &str) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE messages SET transcript_ends = ?2 WHERE id = ?1 AND transcript_ends IS NULL",
+            )?
+            .execute(params![id.as_str(), ends])?;
+        Ok(())
     }
 
     /// Takes back an attempt that is known to have typed nothing: it does not count.

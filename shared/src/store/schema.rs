@@ -8,7 +8,7 @@ use super::StoreError;
 pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
 
 /// The version that `SCHEMA` has.
-pub(super) const CURRENT: i64 = 5;
+pub(super) const CURRENT: i64 = 6;
 
 /// Creates the schema in an empty database, or moves an older one's rows into the current schema.
 ///

@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::Context;
 use super::adopt::in_present_session;
 use super::terminal::{claude_session, is_claude, with_present_session};
-use crate::agent::{self, Found};
+use crate::agent::{self, Found, TranscriptEnds};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, Message, MessageState, Origin};
 use crate::process;
@@ -155,10 +155,28 @@ async fn has_arrived(
         context.transcripts.clone(),
         agent::named_by(&message.body).to_owned(),
     );
-    let looking =
-        tokio::task::spawn_blocking(move || reader.was_taken_here_or_before(&transcript, &needle));
+    let id = message.id.clone();
+    let ends = context.store.read(move |r| r.transcript_ends(&id)).await?;
+    let looking = tokio::task::spawn_blocking(move || {
+        if let Some(ends) = ends {
+            reader.begin_at(&TranscriptEnds::parse(&ends), &needle);
+        }
+        reader.was_taken_here_or_before(&transcript, &needle)
+    });
     // It ends early only with the whole runtime.
     Ok(looking.await.unwrap_or(Ok(false))?)
+}
+
+/// Returns where the agent's transcripts end now.
+async fn transcript_ends(context: &Context, instance: &Instance) -> Result<Option<String>, Error> {
+    let Some(session) = claude_session(instance) else {
+        return Ok(None);
+    };
+    let (folder, worktree) = (context.claude_folder()?, instance.worktree_path.clone());
+    let looking = tokio::task::spawn_blocking(move || {
+        TranscriptEnds::now(&agent::transcript_path(&folder, &worktree, session)).to_text()
+    });
+    Ok(looking.await.ok())
 }
 
 /// Tells whether the model has, or gets with its next request, a message.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::lease::{self, Lease};
 use super::settle::Outcome;
-use super::{has_arrived, has_transcript, has_written_since, is_in_conversation};
+use super::{has_arrived, has_transcript, has_written_since, is_in_conversation, transcript_ends};
 use crate::agent::{self, AgentState, Draft, Drafted, Screen};
 use crate::error::Error;
 use crate::model::{Instance, Message, TakenBy, WaitReason};
@@ -66,7 +66,8 @@ pub(super) async fn hand_over(
     if let Err(reason) = ready(context, instance).await? {
         return Ok(Outcome::Waiting(reason, None));
     }
-    let Some(lease) = Lease::to_type(context, message, TakenBy::Transcript).await? else {
+    let ends = transcript_ends(context, instance).await?;
+    let Some(lease) = Lease::to_type(context, message, TakenBy::Transcript, ends).await? else {
         return Ok(Outcome::SomebodyElse);
     };
     // Only now does it count: the write may have waited for seconds, and a dialog may have opened.

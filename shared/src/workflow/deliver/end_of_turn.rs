@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::lease::holder;
 use super::settle::{Ended, MOST_ATTEMPTS, record};
-use crate::agent::{TranscriptReader, named_by, written_ago};
+use crate::agent::{TranscriptEnds, TranscriptReader, named_by, written_ago};
 use crate::error::Error;
 use crate::model::{InstanceId, Message, MessageState, TakenBy};
 use crate::store::{Store, StoreError, Writer};
@@ -43,7 +43,9 @@ pub fn take_at_end_of_turn(
             return Ok(None);
         };
         let earlier = look(store, &message, transcript)?;
-        match store.write_now(|w| settle(w, instance, &message, earlier))? {
+        // Before the hand-over, which is what it is about.
+        let ends = (message.attempts == 0).then(|| TranscriptEnds::now(transcript).to_text());
+        match store.write_now(|w| settle(w, instance, &message, earlier, ends.as_deref()))? {
             Step::HandOver(body) => return Ok(Some(body)),
             Step::Next => {}
             Step::Wait => return Ok(None),
@@ -58,8 +60,11 @@ fn look(store: &Store, message: &Message, transcript: &Path) -> Result<Earlier, 
     let Some(written) = written_ago(transcript) else {
         return Ok(Earlier::Unknown);
     };
-    let name = named_by(&message.body);
-    if TranscriptReader::default().was_taken_here_or_before(transcript, name)? {
+    let (name, reader) = (named_by(&message.body), TranscriptReader::default());
+    if let Some(ends) = store.read_now(|r| r.transcript_ends(&message.id))? {
+        reader.begin_at(&TranscriptEnds::parse(&ends), name);
+    }
+    if reader.was_taken_here_or_before(transcript, name)? {
         return Ok(Earlier::Arrived);
     }
     // A turn has ended since, and is not written down.
@@ -77,6 +82,7 @@ fn settle(
     instance: &InstanceId,
     seen: &Message,
     earlier: Earlier,
+    ends: Option<&str>,
 ) -> Result<Step, StoreError> {
     let id = &seen.id;
     let present = writer.message(id)?;
@@ -102,6 +108,9 @@ fn settle(
             return Ok(Step::Next);
         }
         writer.owe_again(id, epoch)?;
+    }
+    if let Some(ends) = ends {
+        writer.set_transcript_ends(id, ends)?;
     }
     let mine = writer.begin_handing_over(id, TakenBy::StopHook, &holder())?;
     Ok(if mine {

@@ -21,13 +21,15 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease on an owed message, and marks it as typed in the same transaction.
+    /// Takes the lease on an owed message, and marks it as typed in the same transaction; `ends` is where the agent's
+    /// transcripts end now.
     pub(super) async fn to_type(
         context: &Context,
         message: &Message,
         how: TakenBy,
+        ends: Option<String>,
     ) -> Result<Option<Self>, Error> {
-        Self::take(context, message, MessageState::Owed, Some(how)).await
+        Self::take(context, message, MessageState::Owed, Some((how, ends))).await
     }
 
     /// Takes the lease on a typed message, to find out what became of it.
@@ -42,7 +44,7 @@ impl Lease {
         context: &Context,
         message: &Message,
         state: MessageState,
-        begin: Option<TakenBy>,
+        begin: Option<(TakenBy, Option<String>)>,
     ) -> Result<Option<Self>, Error> {
         let (taken, holder) = (Instant::now(), holder());
         let orphan = present(context, message).await?.and_then(orphan);
@@ -54,7 +56,10 @@ impl Lease {
                     return Ok(None);
                 }
                 let epoch = w.lease(&id, &me, orphan.as_deref())?;
-                if let (Some(_), Some(how)) = (epoch, begin) {
+                if let (Some(_), Some((how, ends))) = (epoch, begin) {
+                    if let Some(ends) = ends {
+                        w.set_transcript_ends(&id, &ends)?;
+                    }
                     w.begin_handing_over(&id, how, &me)?;
                 }
                 Ok(epoch)

@@ -27,7 +27,7 @@ pub(super) async fn hand_over(
     if let Err(reason) = ready(context, instance).await? {
         return Ok(Outcome::Waiting(reason, None));
     }
-    let Some(lease) = Lease::to_type(context, message, TakenBy::Screen).await? else {
+    let Some(lease) = Lease::to_type(context, message, TakenBy::Screen, None).await? else {
         return Ok(Outcome::SomebodyElse);
     };
     let terminal = match ready(context, instance).await? {
