@@ -188,3 +188,36 @@ fn a_terminal_that_shows_another_conversation_gets_nothing() {
     });
     assert_eq!(place.received(&coder).len(), 1);
 }
+
+#[test]
+fn what_was_taken_before_a_clearing_is_found_by_doctor() {
+    let (place, coder) = claude();
+    assert_eq!(sent(&place, &coder, "before")["delivered"], true);
+    let session = uuid::Uuid::new_v4().to_string();
+    command(&place, &coder, &json!({ "session": session }));
+    assert_eq!(sent(&place, &coder, "after")["delivered"], true);
+    let delivered = || {
+        let printed = place.codex(&["doctor", "--deep", "--json"]);
+        let checks: serde_json::Value = serde_json::from_slice(&printed.stdout).unwrap();
+        let mut checks = checks.as_array().unwrap().clone().into_iter();
+        checks.find(|check| check["name"] == "delivered").unwrap()
+    };
+    assert_eq!(delivered()["status"], "ok", "{}", delivered());
+    // Once in each is once too often.
+    let folder = place.path("home/.claude/projects");
+    let transcripts = || {
+        let folders = folder.read_dir().unwrap().flatten();
+        folders.flat_map(|folder| folder.path().read_dir().unwrap().flatten())
+    };
+    let before = transcripts()
+        .map(|entry| std::fs::read_to_string(entry.path()).unwrap())
+        .find(|text| text.contains("before"))
+        .unwrap();
+    let now = transcripts()
+        .map(|entry| entry.path())
+        .find(|path| path.to_str().unwrap().contains(&session))
+        .unwrap();
+    let mut file = std::fs::File::options().append(true).open(now).unwrap();
+    std::io::Write::write_all(&mut file, before.as_bytes()).unwrap();
+    assert_eq!(delivered()["status"], "error", "{}", delivered());
+}

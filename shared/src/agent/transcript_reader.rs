@@ -2,7 +2,7 @@
 //!
 //! A transcript grows to 100 MB and more, and a delivery asks about it many times a second.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -112,25 +112,66 @@ impl TranscriptReader {
     }
 }
 
-/// Counts how often a message came into the conversation of a transcript. What a person or a summary quotes does not
-/// count: it does not begin with the message's own first line.
-pub fn times_taken(path: &Path, message: &str) -> Result<usize, AgentError> {
-    let count = || -> std::io::Result<usize> {
-        let mut times = 0;
-        for line in BufReader::with_capacity(BUFFER, File::open(path)?).split(b'\n') {
-            let line = line?;
-            if memchr::memmem::find(&line, message.as_bytes()).is_none() {
-                continue;
-            }
-            let record = serde_json::from_slice::<Value>(&line).ok();
-            times += record.map_or(0, |record| times_in(&record, message));
+/// Counts how often each message came into the conversations of some transcripts. What a person or a summary quotes does
+/// not count: it does not begin with the message's own first line. What another transcript has taken over (`/branch`,
+/// `--fork-session`) counts once.
+pub fn times_taken(paths: &[PathBuf], messages: &[String]) -> Result<Vec<usize>, AgentError> {
+    let mut counts = vec![0; messages.len()];
+    let mut seen = HashSet::new();
+    for path in paths {
+        let found = taken_in(path, messages).map_err(|source| AgentError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let is_copy = |record: &Record| seen.contains(record);
+        let new: Vec<Record> = found.into_iter().filter(|one| !is_copy(one)).collect();
+        for record in &new {
+            counts[record.message] += record.times;
         }
-        Ok(times)
-    };
-    count().map_err(|source| AgentError::Read {
-        path: path.to_owned(),
-        source,
-    })
+        seen.extend(new);
+    }
+    Ok(counts)
+}
+
+/// A record that brings a message into a conversation.
+#[derive(PartialEq, Eq, Hash)]
+struct Record {
+    message: usize,
+    times: usize,
+    /// When it was written, which a copy keeps.
+    written: String,
+}
+
+fn taken_in(path: &Path, messages: &[String]) -> std::io::Result<Vec<Record>> {
+    let ours = Finder::new("[claude-codex ");
+    let mut found = Vec::new();
+    for (number, line) in BufReader::with_capacity(BUFFER, File::open(path)?)
+        .split(b'\n')
+        .enumerate()
+    {
+        let line = line?;
+        if ours.find(&line).is_none() {
+            continue;
+        }
+        let Ok(record) = serde_json::from_slice::<Value>(&line) else {
+            continue;
+        };
+        // One without a time is never a copy.
+        let written = record["timestamp"]
+            .as_str()
+            .map_or_else(|| format!("{}:{number}", path.display()), str::to_owned);
+        for (message, name) in messages.iter().enumerate() {
+            let times = times_in(&record, name);
+            if times > 0 {
+                found.push(Record {
+                    message,
+                    times,
+                    written: written.clone(),
+                });
+            }
+        }
+    }
+    Ok(found)
 }
 
 impl Search {
@@ -286,6 +327,29 @@ mod tests {
             change(&transcript.path());
             assert_eq!(transcript.look(), Found::Taken, "{name}");
         }
+    }
+
+    #[test]
+    fn a_message_counts_once_in_all_transcripts_of_its_agent() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |at: &str, text: &str| {
+            let said = serde_json::json!({ "type": "user", "timestamp": at, "message": { "content": text } });
+            format!("{said}\n")
+        };
+        let paths = ["before", "now", "branch"].map(|name| folder.path().join(name));
+        let names = ["m-1", "m-2", "m-3"].map(str::to_owned);
+        let (first, second) = (
+            said("10:00", "[claude-codex m-1] One"),
+            said("10:05", "[claude-codex m-2] Two"),
+        );
+        std::fs::write(&paths[0], &first).unwrap();
+        std::fs::write(&paths[1], &second).unwrap();
+        // A branch begins with what was said before it.
+        std::fs::write(&paths[2], format!("{first}{second}")).unwrap();
+        assert_eq!(times_taken(&paths, &names).unwrap(), [1, 1, 0]);
+        let again = said("10:09", "[claude-codex m-1] One");
+        std::fs::write(&paths[1], format!("{second}{again}")).unwrap();
+        assert_eq!(times_taken(&paths, &names).unwrap(), [2, 1, 0]);
     }
 
     #[test]

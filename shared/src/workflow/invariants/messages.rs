@@ -1,7 +1,7 @@
 //! Messages that a transcript does not have, or has twice.
 
 use super::{Context, Invariant, InvariantViolation};
-use crate::agent;
+use crate::agent::{self, TranscriptEnds};
 use crate::error::Error;
 use crate::model::{Instance, Message, MessageState};
 use crate::workflow::terminal::claude_session;
@@ -23,14 +23,17 @@ pub(super) async fn violations(
         if messages.is_empty() || !transcript.is_file() {
             continue;
         }
-        for message in messages {
-            let name = message.id.to_string();
-            let path = transcript.clone();
-            let counted = tokio::task::spawn_blocking(move || agent::times_taken(&path, &name));
-            let Ok(times) = counted.await else {
-                continue;
-            };
-            if let Some(problem) = problem(&message, times?) {
+        // `/clear`, `/branch` and `--resume` begin another one in the same folder.
+        let mut paths = agent::all_transcripts_beside(&transcript);
+        paths.insert(0, transcript);
+        let names: Vec<String> = messages.iter().map(|one| one.id.to_string()).collect();
+        let counted = tokio::task::spawn_blocking(move || agent::times_taken(&paths, &names));
+        let Ok(counts) = counted.await else {
+            continue;
+        };
+        for (message, times) in messages.iter().zip(counts?) {
+            let is_gone = times == 0 && had_transcripts_that_are_gone(context, message).await?;
+            if let Some(problem) = problem(message, times).filter(|_| !is_gone) {
                 found.push(InvariantViolation::new(
                     Invariant::DeliveredOnce,
                     message.id.to_string(),
@@ -42,11 +45,22 @@ pub(super) async fn violations(
     Ok(found)
 }
 
+/// Tells whether Claude Code has deleted a transcript that there was when the message was handed over.
+async fn had_transcripts_that_are_gone(
+    context: &Context,
+    message: &Message,
+) -> Result<bool, Error> {
+    let id = message.id.clone();
+    let ends = context.store.read(move |r| r.transcript_ends(&id)).await?;
+    let ends = TranscriptEnds::parse(&ends.unwrap_or_default());
+    Ok(ends.paths().any(|path| !path.exists()))
+}
+
 fn problem(message: &Message, times: usize) -> Option<String> {
     match (message.state, times) {
-        (_, 2..) => Some(format!("is in the transcript {times} times")),
-        (MessageState::Taken, 0) => Some("is taken, but not in the transcript".to_owned()),
-        (MessageState::Owed, 1) => Some("is owed, but in the transcript".to_owned()),
+        (_, 2..) => Some(format!("is in its transcripts {times} times")),
+        (MessageState::Taken, 0) => Some("is taken, but in no transcript".to_owned()),
+        (MessageState::Owed, 1) => Some("is owed, but in a transcript".to_owned()),
         (
             MessageState::Owed
             | MessageState::Typed
