@@ -10,6 +10,7 @@ mod binaries;
 mod client;
 mod command_line;
 mod environment;
+pub mod large_database;
 
 pub use binaries::{Server, binary};
 pub use client::{Answer, Client, Era, PATIENCE};
