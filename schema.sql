@@ -10,6 +10,9 @@
 -- A change here needs a higher user_version (CURRENT in shared/src/store/schema.rs). An older database is
 -- migrated by copying the columns that both versions have, so a new column has a default, and a CHECK only
 -- gets wider; a test proves that an old database migrates to exactly this.
+-- Queries must be answered by an index, whatever the database has grown to: debug builds refuse a statement that
+-- reads a whole table (shared/src/store/plans.rs). A reference to another table has an index, too, or
+-- whatever deletes there looks at every row here.
 
 PRAGMA user_version = 6;
 
@@ -29,12 +32,28 @@ CREATE TABLE tasks (
     -- When GitHub was asked to open its issue. Written before the request, so that after a cancelled call, a kill or a
     -- lost answer the issue is looked for (by the mark in its body) before another is asked for.
     issue_asked_at  TEXT,
+    -- How many of the tasks that it depends on are not done. Kept with every status that changes, because
+    -- nobody could list what is ready without looking at every task.
+    waits_for       INTEGER NOT NULL DEFAULT 0 CHECK (waits_for >= 0),
+    -- Where it stands in a list: what is ready (0 to 2), what waits, what is in progress, done and cancelled;
+    -- within each the more urgent first.
+    place           INTEGER NOT NULL GENERATED ALWAYS AS (
+                        CASE status WHEN 'open' THEN iif(waits_for = 0, 0, 3)
+                                    WHEN 'in_progress' THEN 6 WHEN 'done' THEN 9 ELSE 12 END
+                        + CASE priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END) VIRTUAL,
     created_at      TEXT NOT NULL,
     updated_at      TEXT NOT NULL
 ) STRICT;
 
 -- The list of a repository's tasks, newest last, paged.
 CREATE INDEX tasks_by_repository ON tasks (repository, created_at, id);
+-- The same as people see it.
+CREATE INDEX tasks_by_place ON tasks (repository, place, created_at DESC, id);
+-- A planner's tasks; a call that is repeated finds what it has made.
+CREATE INDEX tasks_by_planner ON tasks (created_by, status, title);
+-- How many issues a planner has opened, and whether two tasks share one.
+CREATE INDEX tasks_with_issue ON tasks (created_by, repository, issue_number) WHERE issue_number IS NOT NULL;
+CREATE INDEX tasks_in_progress ON tasks (id) WHERE status = 'in_progress';
 
 -- `task_id` can't start before `depends_on` is done. There are no cycles: create_task can only name
 -- tasks that exist, and a dependency is never added later.
@@ -125,6 +144,23 @@ CREATE INDEX instances_by_status ON instances (status, created_at);
 CREATE INDEX instances_by_parent ON instances (parent_instance_id);
 -- Adoption asks who lives in this worktree already.
 CREATE INDEX instances_by_worktree ON instances (worktree_path);
+-- Which repositories there are.
+CREATE INDEX instances_by_repository ON instances (repository);
+-- The newest of those that are over.
+CREATE INDEX instances_over ON instances (status_since DESC, id)
+    WHERE status IN ('pr_merged', 'pr_closed', 'completed', 'failed', 'terminated');
+-- Those that some process launches or ends.
+CREATE INDEX instances_owned ON instances (owner_pid) WHERE owner_pid IS NOT NULL;
+-- Those that have ended and whose worktrees nobody has put away.
+CREATE INDEX instances_left ON instances (repository)
+    WHERE origin = 'launched' AND put_away_at IS NULL AND owner_pid IS NULL
+      AND status IN ('completed', 'failed', 'terminated', 'pr_merged', 'pr_closed');
+-- Every hook asks by session.
+CREATE INDEX instances_by_session ON instances (claude_session_id) WHERE claude_session_id IS NOT NULL;
+-- Who works, or has worked, on a task.
+CREATE INDEX instances_by_task ON instances (task_id) WHERE task_id IS NOT NULL;
+-- Whose pull request it is.
+CREATE INDEX instances_by_pull ON instances (pr_url, repository) WHERE pr_url IS NOT NULL;
 
 -- Which agents work, or have worked, on an issue.
 CREATE TABLE issue_instances (
@@ -133,6 +169,8 @@ CREATE TABLE issue_instances (
     instance_id  TEXT NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
     PRIMARY KEY (repository, issue_number, instance_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX issue_instances_by_instance ON issue_instances (instance_id);
 
 -- One review round: who asked, on which commit, what was said.
 CREATE TABLE review_feedback (
@@ -191,6 +229,10 @@ CREATE TABLE messages (
 
 CREATE INDEX messages_by_instance ON messages (instance_id, created_at);
 CREATE INDEX messages_open ON messages (instance_id) WHERE state IN ('owed', 'typed');
+-- How many there are in each state, and by what proved that one was taken.
+CREATE INDEX messages_by_state ON messages (state, taken_by);
+-- The oldest of those that nobody waits for.
+CREATE INDEX messages_over ON messages (created_at) WHERE state IN ('taken', 'dropped');
 
 -- Pull requests of the built-in forge, numbered per repository.
 CREATE TABLE pull_requests (
@@ -214,6 +256,9 @@ CREATE TABLE pull_requests (
 
 -- One open pull request per branch: a race makes one row, not two.
 CREATE UNIQUE INDEX pull_requests_open_head ON pull_requests (repository, head_branch) WHERE state = 'open';
+CREATE INDEX pull_requests_by_head ON pull_requests (repository, head_branch);
+CREATE INDEX pull_requests_by_state ON pull_requests (repository, state, number);
+CREATE INDEX pull_requests_by_instance ON pull_requests (instance_id);
 
 -- A merge that is under way, recorded before it is taken: whoever finds it after a crash finishes it.
 CREATE TABLE local_merges (
@@ -236,6 +281,8 @@ CREATE TABLE github_state (
     updated_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX github_state_by_time ON github_state (updated_at);
+
 -- One tool call, or one command that changed something.
 CREATE TABLE mcp_events (
     id             INTEGER PRIMARY KEY,
@@ -256,6 +303,19 @@ CREATE TABLE mcp_events (
 ) STRICT;
 
 CREATE INDEX mcp_events_by_instance ON mcp_events (instance_id, id);
+CREATE INDEX mcp_events_by_name ON mcp_events (name, id);
+CREATE INDEX mcp_events_failed ON mcp_events (id, name) WHERE error_code IS NOT NULL;
+
+-- How many events were ever recorded and how long they took, also of those that were deleted since.
+CREATE TABLE event_totals (
+    source       TEXT NOT NULL CHECK (source IN ('tool', 'command', 'hook', 'system')),
+    server       TEXT NOT NULL,
+    name         TEXT NOT NULL,
+    failed       INTEGER NOT NULL CHECK (failed IN (0, 1)),
+    events       INTEGER NOT NULL,
+    milliseconds REAL NOT NULL,
+    PRIMARY KEY (source, server, name, failed)
+) STRICT, WITHOUT ROWID;
 
 -- Who has taken control of an agent's terminal in the dashboard: nothing is typed into it for anybody else.
 CREATE TABLE pane_control (

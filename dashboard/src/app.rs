@@ -12,7 +12,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::changes::Changes;
 use crate::guard::Keys;
-use crate::metrics::Totals;
 use crate::terminal::Terminals;
 use crate::view::{Counts, IgnoredSettings};
 
@@ -36,7 +35,6 @@ pub(crate) struct App {
     pub(crate) keys: Keys,
     pub(crate) changes: Changes,
     pub(crate) terminals: Terminals,
-    pub(crate) totals: Totals,
     pub(crate) counts: LastCounts,
     /// What a person has asked for and is under way; it is finished even if nobody waits for it.
     pub(crate) work: TaskTracker,

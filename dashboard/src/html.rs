@@ -8,7 +8,9 @@ use serde::Deserialize;
 
 use crate::app::{App, Shared};
 use crate::reply::{Ask, Failure, Id, Manner, Number, Segment, html, not_found};
-use crate::view::{BoardFilter, Counts, EventFilter, Frame, LaunchForm, PullFilter, Section};
+use crate::view::{
+    BoardFilter, Counts, EventFilter, Frame, LaunchForm, PullFilter, Section, TaskFilter,
+};
 use crate::{assets, load, pages};
 
 /// How much of what has scrolled away is on the terminal's page.
@@ -86,8 +88,12 @@ pub(crate) async fn terminal(State(app): State<Shared>, manner: Manner, Id(id): 
     Ok(html(&pages::terminal(&view, &frame)))
 }
 
-pub(crate) async fn tasks(State(app): State<Shared>, manner: Manner, Ask(of): Ask<Of>) -> Page {
-    let view = load::tasks(&app, of.repository.as_deref()).await?;
+pub(crate) async fn tasks(
+    State(app): State<Shared>,
+    manner: Manner,
+    Ask(filter): Ask<TaskFilter>,
+) -> Page {
+    let view = load::tasks(&app, filter).await?;
     let frame = counted(&app, Section::Tasks, manner, view.version).await;
     Ok(html(&pages::tasks(&view, &frame)))
 }

@@ -1,52 +1,28 @@
 //! `GET /metrics`: numbers for Prometheus, in its text format.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use shared::model::Status;
-use shared::store::EventTotal;
-use tokio::sync::Mutex;
 
 use crate::app::Shared;
 use crate::reply::Failure;
 
-/// What was counted so far: each event is counted once, not at every look.
-#[derive(Debug, Default)]
-pub(crate) struct Totals {
-    counted: Mutex<Counted>,
-}
-
-#[derive(Debug, Default)]
-struct Counted {
-    last: i64,
-    /// By source, server, name and outcome.
-    events: BTreeMap<[String; 4], (u64, f64)>,
-}
-
-impl Counted {
-    fn add(&mut self, total: &EventTotal) {
-        let outcome = if total.failed { "error" } else { "ok" };
-        let key = [
-            total.source.to_string(),
-            total.server.clone(),
-            total.name.clone(),
-            outcome.to_owned(),
-        ];
-        let counted = self.events.entry(key).or_default();
-        counted.0 += total.count;
-        counted.1 += total.milliseconds / 1000.0;
-    }
-}
-
 pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failure> {
     let mut text = Text::default();
-    let (statuses, messages, bytes) = app
+    let (statuses, messages, events, bytes) = app
         .context
         .store
-        .read(|r| Ok((r.status_counts()?, r.message_totals()?, r.database_bytes()?)))
+        .read(|r| {
+            Ok((
+                r.status_counts()?,
+                r.message_totals()?,
+                r.event_totals()?,
+                r.database_bytes()?,
+            ))
+        })
         .await?;
 
     text.begin("codex_instances", "gauge", "Agents by status.");
@@ -70,32 +46,23 @@ pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failu
     text.begin("codex_database_bytes", "gauge", "Size of the database.");
     text.line("codex_database_bytes", &[], bytes);
 
-    let mut counted = app.totals.counted.lock().await;
-    let after = counted.last;
-    let new = app
-        .context
-        .store
-        .read(move |r| r.event_totals(after))
-        .await?;
-    counted.last = new.last;
-    new.totals.iter().for_each(|total| counted.add(total));
     let name = "codex_call_duration_seconds";
     text.begin(
         name,
         "summary",
         "Tool calls, commands, hooks and system events, and how long they took.",
     );
-    for ([source, server, event, outcome], (count, seconds)) in &counted.events {
+    for total in &events {
         let labels = [
-            ("source", source.as_str()),
-            ("server", server),
-            ("name", event),
-            ("outcome", outcome),
+            ("source", total.source.as_str()),
+            ("server", &total.server),
+            ("name", &total.name),
+            ("outcome", if total.failed { "error" } else { "ok" }),
         ];
-        text.line("codex_call_duration_seconds_count", &labels, count);
+        let seconds = total.milliseconds / 1000.0;
+        text.line("codex_call_duration_seconds_count", &labels, total.count);
         text.line("codex_call_duration_seconds_sum", &labels, seconds);
     }
-    drop(counted);
 
     text.begin("codex_build_info", "gauge", "Which version this is.");
     text.line(

@@ -15,7 +15,6 @@ use tokio_util::task::TaskTracker;
 use crate::app::{App, LastCounts, Options, Shared};
 use crate::changes::{self, Changes, Viewers};
 use crate::guard::{self, Keys};
-use crate::metrics::Totals;
 use crate::terminal::Terminals;
 use crate::{background, routes};
 
@@ -49,7 +48,6 @@ impl Server {
             keys: Keys::new(token, address.port()),
             changes: Changes::new(),
             terminals,
-            totals: Totals::default(),
             counts: LastCounts::default(),
             work: TaskTracker::new(),
             stop: CancellationToken::new(),

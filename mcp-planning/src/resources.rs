@@ -45,7 +45,7 @@ async fn tasks(call: Call, query: ResourceQuery) -> Result<Value, Error> {
     let repository = Context::repository_key(context.repository()?.root());
     let page = context
         .store
-        .read(move |r| r.tasks(&repository, false, query.offset, PAGE))
+        .read(move |r| r.tasks(&repository, query.offset, PAGE))
         .await?;
     let tasks: Vec<Value> = page
         .tasks

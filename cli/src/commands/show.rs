@@ -93,14 +93,7 @@ async fn find(context: &Context, id: &InstanceId) -> Result<BoardRow, Failure> {
     let wanted = id.clone();
     // First, so that an unknown id gets its own error.
     let instance = context.store.read(move |r| r.instance(&wanted)).await?;
-    let rows = workflow::board(context, !instance.status.is_live()).await?;
-    let row = rows.into_iter().find(|row| row.instance.id == *id);
-    Ok(row.unwrap_or(BoardRow {
-        instance,
-        activity: Activity::Unknown,
-        reviews: None,
-        unconfirmed_messages: 0,
-    }))
+    Ok(workflow::board_row(context, instance).await?)
 }
 
 fn described(details: &Details) -> String {

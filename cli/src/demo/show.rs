@@ -142,10 +142,19 @@ impl<'c> Show<'c> {
                 let planner = planner.clone();
                 self.context
                     .store
-                    .read(move |r| Ok((r.instance(&planner)?, r.tasks(&repository, true, 0, 10)?)))
+                    .read(move |r| {
+                        Ok((
+                            r.instance(&planner)?,
+                            r.tasks_by_place(&repository, true, 0, 10)?,
+                        ))
+                    })
                     .await?
             };
-            if let Some(task) = tasks.tasks.into_iter().next() {
+            // The first that was planned.
+            let first = tasks.tasks.into_iter().min_by(|one, other| {
+                (&one.created_at, &one.id).cmp(&(&other.created_at, &other.id))
+            });
+            if let Some(task) = first {
                 if !instance.status.is_live() {
                     return Ok(task);
                 }

@@ -259,6 +259,56 @@ fn completions_and_man_pages_are_printed() {
 }
 
 #[test]
+fn many_tasks_are_paged_for_people_and_complete_for_programs() {
+    let place = Place::new();
+    let repository = place.git(&["rev-parse", "--show-toplevel"]);
+    let filled = place.store().write_now(|w| {
+        for number in 0..60 {
+            w.insert_task(&NewTask {
+                repository: repository.trim().to_owned(),
+                title: format!("Title {number}"),
+                description: "Do it".to_owned(),
+                priority: Priority::Low,
+                estimated_hours: None,
+                depends_on: Vec::new(),
+                created_by: None,
+            })?;
+        }
+        Ok(())
+    });
+    filled.unwrap();
+    let listed = |words: &[&str]| {
+        let text = place.text(words);
+        (text.matches("Title ").count(), text)
+    };
+    let (rows, text) = listed(&["tasks"]);
+    assert_eq!(rows, 50);
+    assert!(
+        text.contains("10 more: `claude-codex tasks --limit N`, or `--all`."),
+        "{text}"
+    );
+    let (rows, text) = listed(&["tasks", "--ready", "--limit", "7"]);
+    assert_eq!(rows, 7);
+    assert!(
+        text.contains("53 more: `claude-codex tasks --ready --limit N`"),
+        "{text}"
+    );
+    let (rows, text) = listed(&["tasks", "--all"]);
+    assert_eq!((rows, text.contains("more:")), (60, false));
+    assert_eq!(listed(&["tasks", "--limit", "60"]).1, text);
+    let length = |words: &[&str]| place.json(words).as_array().unwrap().len();
+    assert_eq!(length(&["tasks"]), 60);
+    assert_eq!(length(&["tasks", "--all"]), 60);
+    assert_eq!(length(&["tasks", "--limit", "5"]), 5);
+    for wrong in [
+        &["tasks", "--limit", "0"][..],
+        &["tasks", "--all", "--limit", "5"],
+    ] {
+        assert_eq!(place.codex(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
 fn tasks_are_listed_and_one_that_waits_is_refused() {
     let place = Place::new();
     let repository = place

@@ -11,7 +11,7 @@ use crate::app::Shared;
 use crate::reply::{Ask, Failure, Id, Number, Segment};
 use crate::view::{
     AgentDiffView, AgentView, AnalysisList, AnalysisView, BoardFilter, BoardView, Card,
-    EventFilter, EventsView, PullFilter, PullView, PullsView, TasksView, TerminalView,
+    EventFilter, EventsView, PullFilter, PullView, PullsView, TaskFilter, TasksView, TerminalView,
 };
 use crate::{changes as live, load, terminal as terminals};
 
@@ -104,8 +104,11 @@ pub(crate) async fn terminal(State(app): State<Shared>, Id(id): Id) -> Result<Re
     Ok(terminals::stream(&app, &id).await?.into_response())
 }
 
-pub(crate) async fn tasks(State(app): State<Shared>, Ask(of): Ask<Of>) -> Answer<TasksView> {
-    Ok(Json(load::tasks(&app, of.repository.as_deref()).await?))
+pub(crate) async fn tasks(
+    State(app): State<Shared>,
+    Ask(filter): Ask<TaskFilter>,
+) -> Answer<TasksView> {
+    Ok(Json(load::tasks(&app, filter).await?))
 }
 
 pub(crate) async fn pulls(

@@ -91,7 +91,7 @@ pub(crate) async fn launch(
             let page = app
                 .context
                 .store
-                .read(move |r| r.tasks(&key, true, 0, READY));
+                .read(move |r| r.tasks_by_place(&key, true, 0, READY));
             page.await?.tasks
         }
         None => Vec::new(),

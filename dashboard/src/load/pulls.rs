@@ -47,16 +47,22 @@ async fn list(
     let settings = &context.settings().forge;
     let forge = workflow::forge(&context.environment, settings, context.repository()?).await?;
     let pulls = workflow::pulls(&context, state, MOST).await?;
-    let agents = agents(app, repository).await?;
+    let urls = pulls.iter().map(|pull| pull.url.clone()).collect();
+    let agents = agents(app, repository, urls).await?;
     let cards = pulls
         .into_iter()
         .map(|pull| card(pull, repository, &agents));
     Ok((forge.describe(), cards.collect()))
 }
 
-async fn agents(app: &App, repository: &str) -> Result<HashMap<String, InstanceId>, Error> {
+async fn agents(
+    app: &App,
+    repository: &str,
+    urls: Vec<String>,
+) -> Result<HashMap<String, InstanceId>, Error> {
     let key = repository.to_owned();
-    Ok(app.context.store.read(move |r| r.pull_agents(&key)).await?)
+    let found = app.context.store.read(move |r| r.pull_agents(&key, &urls));
+    Ok(found.await?)
 }
 
 fn card(pull: PullRequest, repository: &str, agents: &HashMap<String, InstanceId>) -> PullCard {
@@ -75,7 +81,7 @@ pub(crate) async fn pull_card(
     pull: PullRequest,
 ) -> Result<PullCard, Error> {
     let repository = Context::repository_key(context.repository()?.root());
-    let agents = agents(app, &repository).await?;
+    let agents = agents(app, &repository, vec![pull.url.clone()]).await?;
     Ok(card(pull, &repository, &agents))
 }
 

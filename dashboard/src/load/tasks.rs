@@ -3,81 +3,62 @@
 use std::collections::HashMap;
 
 use shared::error::Error;
-use shared::model::{Priority, Task, TaskId, TaskStatus};
+use shared::model::{Task, TaskId};
 
 use crate::app::App;
-use crate::view::{TaskView, TasksView};
+use crate::view::{TaskFilter, TaskView, TasksView};
 
-/// More than anybody plans.
-const MOST: u64 = 1_000;
+/// Tasks on one page.
+const PAGE: u64 = 100;
 
-pub(crate) async fn tasks(app: &App, repository: Option<&str>) -> Result<TasksView, Error> {
+pub(crate) async fn tasks(app: &App, filter: TaskFilter) -> Result<TasksView, Error> {
     let version = app.changes.version();
     let repositories = app.repositories().await?;
-    let repository = app.choose(&repositories, repository)?;
-    let (tasks, total, mut agents) = match repository.clone() {
-        None => (Vec::new(), 0, HashMap::new()),
-        Some(key) => {
-            let read = app.context.store.read(move |r| {
-                let page = r.tasks(&key, false, 0, MOST)?;
-                Ok((page.tasks, page.total, r.task_agents(&key)?))
-            });
-            read.await?
-        }
-    };
-    let levels = levels(&tasks);
-    let mut blocks: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
-    for task in &tasks {
-        for before in &task.depends_on {
-            blocks
-                .entry(before.clone())
-                .or_default()
-                .push(task.id.clone());
-        }
-    }
-    let mut views: Vec<TaskView> = tasks
-        .into_iter()
-        .map(|task| TaskView {
-            blocks: blocks.remove(&task.id).unwrap_or_default(),
-            agents: agents.remove(&task.id).unwrap_or_default(),
-            level: levels.get(&task.id).copied().unwrap_or(0),
-            task,
-        })
-        .collect();
-    // Stable: within each, the oldest first.
-    views.sort_by_key(|view| place(&view.task));
-    Ok(TasksView {
+    let repository = app.choose(&repositories, filter.repository.as_deref())?;
+    let mut view = TasksView {
         repositories,
-        repository,
-        tasks: views,
-        total,
+        repository: repository.clone(),
+        tasks: Vec::new(),
+        total: 0,
+        ready: 0,
+        next_offset: None,
+        filter,
         version,
         read_only: app.options.read_only,
-    })
+    };
+    let Some(key) = repository else {
+        return Ok(view);
+    };
+    let offset = u64::from(view.filter.offset);
+    let (page, ready, mut blocks, mut agents) = app
+        .context
+        .store
+        .read(move |r| {
+            let page = r.tasks_by_place(&key, false, offset, PAGE)?;
+            let (blocks, agents) = (r.waiting_tasks(&page.tasks)?, r.task_agents(&page.tasks)?);
+            Ok((page, r.ready_tasks(&key)?, blocks, agents))
+        })
+        .await?;
+    let levels = levels(&page.tasks);
+    let tasks = page.tasks.into_iter().map(|task| TaskView {
+        blocks: blocks.remove(&task.id).unwrap_or_default(),
+        agents: agents.remove(&task.id).unwrap_or_default(),
+        level: levels.get(&task.id).copied().unwrap_or(0),
+        task,
+    });
+    view.tasks = tasks.collect();
+    (view.total, view.ready, view.next_offset) = (page.total, ready, page.next_offset);
+    Ok(view)
 }
 
-fn place(task: &Task) -> (u8, u8) {
-    let state = match task.status {
-        TaskStatus::Open if task.ready => 0,
-        TaskStatus::Open => 1,
-        TaskStatus::InProgress => 2,
-        TaskStatus::Done => 3,
-        TaskStatus::Cancelled => 4,
-    };
-    let urgency = match task.priority {
-        Priority::High => 0,
-        Priority::Medium => 1,
-        Priority::Low => 2,
-    };
-    (state, urgency)
-}
-
-/// Returns how long the longest chain before each task is.
+/// Returns how long the longest chain before each task is, of those on the page.
 ///
-/// Tasks come in the order in which they were made, and depend only on earlier ones.
+/// Tasks depend only on earlier ones.
 fn levels(tasks: &[Task]) -> HashMap<TaskId, u32> {
+    let mut in_order: Vec<&Task> = tasks.iter().collect();
+    in_order.sort_by(|one, other| (&one.created_at, &one.id).cmp(&(&other.created_at, &other.id)));
     let mut levels: HashMap<TaskId, u32> = HashMap::new();
-    for task in tasks {
+    for task in in_order {
         let before = task.depends_on.iter().filter_map(|id| levels.get(id));
         let level = before.max().map_or(0, |level| level + 1);
         levels.insert(task.id.clone(), level);

@@ -244,6 +244,7 @@ fn lists() -> Vec<Operation> {
     let states = json!({ "type": "string", "enum": ["open", "closed", "merged"] });
     let id = json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$" });
     let number = json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX });
+    let offset = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX });
     vec![
         get(
             "/api/tasks",
@@ -251,7 +252,8 @@ fn lists() -> Vec<Operation> {
             "Lists the tasks of a repository, those that can begin first",
         )
         .of_repository()
-        .answers(200, "Tasks.", given::<TasksView>),
+        .asks("offset", "How many of the first to leave out.", offset)
+        .answers(200, "A page of tasks.", given::<TasksView>),
         get(
             "/api/pulls",
             "pulls",

@@ -17,19 +17,18 @@ use crate::view::{Frame, TaskView, TasksView, repository_name};
 const DRAWN: usize = 80;
 
 pub fn tasks(view: &TasksView, frame: &Frame) -> Markup {
-    let ready = view.tasks.iter().filter(|task| is_ready(task)).count();
     let content = html! {
         div.head {
             div {
                 h1 { "Tasks" }
                 p.lead {
-                    (counted(view.total, "task", "tasks")) ", " (ready) " ready to begin"
+                    (counted(view.total, "task", "tasks")) ", " (view.ready) " ready to begin"
                     @if let Some(repository) = &view.repository { " · " (repository_name(repository)) }
                 }
             }
             (repository_choice(&view.repositories, view.repository.as_deref(), false, &[]))
         }
-        @if view.tasks.is_empty() {
+        @if view.total == 0 {
             p.nothing { "No work is planned yet. " a href="/launch?kind=plan" { "Launch a planner" } ", or plan with " code { "claude-codex plan" } "." }
         } @else {
             (drawing(view))
@@ -107,11 +106,21 @@ fn list(view: &TasksView, frame: &Frame) -> Markup {
                     }
                 }
             }
-            @if view.total > view.tasks.len() as u64 {
-                p.empty { "The first " (view.tasks.len()) " of " (view.total) "." }
+        }
+        nav.pages aria-label="More" {
+            @if view.filter.offset > 0 {
+                a.btn href=(page_address(view, 0)) { "First" }
+            }
+            @if let Some(offset) = view.next_offset {
+                a.btn rel="next" href=(page_address(view, offset)) { "More" (icon("arrow")) }
             }
         }
     }
+}
+
+fn page_address(view: &TasksView, offset: u64) -> String {
+    let repository = view.repository.as_deref().unwrap_or_default();
+    format!("/tasks?repository={}&offset={offset}", query(repository))
 }
 
 fn row(view: &TaskView, titles: &HashMap<&TaskId, &str>, all: &TasksView, frame: &Frame) -> Markup {
@@ -139,7 +148,12 @@ fn row(view: &TaskView, titles: &HashMap<&TaskId, &str>, all: &TasksView, frame:
                 } @else {
                     ul.plain {
                         @for id in &task.depends_on {
-                            li { a href={ "#task-" (id) } { (titles.get(id).copied().unwrap_or(id.as_str())) } }
+                            li {
+                                @match titles.get(id) {
+                                    Some(title) => a href={ "#task-" (id) } { (title) },
+                                    None => span.mono { (id) },
+                                }
+                            }
                         }
                     }
                 }

@@ -28,7 +28,7 @@ pub use events::{EventFilter, EventView, EventsView};
 pub use frame::{Done, Frame, Section};
 pub use launch::{LaunchForm, LaunchKind, LaunchView};
 pub use pulls::{PullCard, PullFilter, PullView, PullsView};
-pub use tasks::{TaskView, TasksView};
+pub use tasks::{TaskFilter, TaskView, TasksView};
 pub use terminal::{Cursor, ScreenEvent, ScreenRow, TerminalView};
 
 /// Returns the last part of a repository's path: what people call it.

@@ -24,14 +24,14 @@ const QUERIES: [(&str, bool, &str); 10] = [
     (
         "has a pending review whose coder does not wait for it",
         false,
-        "SELECT coding_instance_id FROM review_feedback r JOIN instances i ON i.id = r.coding_instance_id
+        "SELECT coding_instance_id FROM review_feedback r CROSS JOIN instances i ON i.id = r.coding_instance_id
          WHERE r.verdict = 'pending'
            AND i.status NOT IN ('waiting_review', 'under_review', 'creating_pr')",
     ),
     (
         "has ended without a verdict on a review that is still pending",
         false,
-        "SELECT review_instance_id FROM review_feedback r JOIN instances i ON i.id = r.review_instance_id
+        "SELECT review_instance_id FROM review_feedback r CROSS JOIN instances i ON i.id = r.review_instance_id
          WHERE r.verdict = 'pending' AND i.status IN ('completed', 'failed', 'terminated')",
     ),
     (
@@ -44,7 +44,7 @@ const QUERIES: [(&str, bool, &str); 10] = [
     (
         "is owed to an agent that has ended for good",
         false,
-        "SELECT m.id FROM messages m JOIN instances i ON i.id = m.instance_id
+        "SELECT m.id FROM messages m CROSS JOIN instances i ON i.id = m.instance_id
          WHERE m.state IN ('owed', 'typed') AND i.status IN ('completed', 'pr_merged', 'pr_closed')",
     ),
     (
@@ -62,14 +62,15 @@ const QUERIES: [(&str, bool, &str); 10] = [
     (
         "shares its issue with another task",
         true,
-        "SELECT id FROM tasks t WHERE issue_number IS NOT NULL
-           AND EXISTS (SELECT 1 FROM tasks o WHERE o.repository = t.repository
-                       AND o.issue_number = t.issue_number AND o.id <> t.id)",
+        "SELECT id FROM (
+             SELECT id, count(*) OVER (PARTITION BY repository, issue_number) AS sharing
+             FROM tasks INDEXED BY tasks_with_issue WHERE issue_number IS NOT NULL)
+         WHERE sharing > 1",
     ),
     (
         "has more than one open pull request",
         true,
-        "SELECT instance_id FROM pull_requests WHERE state = 'open' AND instance_id IS NOT NULL
+        "SELECT instance_id FROM pull_requests INDEXED BY pull_requests_open_head WHERE state = 'open' AND instance_id IS NOT NULL
          GROUP BY instance_id HAVING count(*) > 1",
     ),
     (

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
-use super::{StoreError, open, wake};
+use super::{StoreError, open, plans, wake};
 use crate::model::InstanceId;
 
 #[derive(Debug)]
@@ -54,6 +54,9 @@ impl Database {
     ) -> Result<T, StoreError> {
         let mut slot = self.lock();
         let worked = self.current(&mut slot, purpose).and_then(work);
+        if let Some(opened) = slot.as_ref().filter(|_| worked.is_ok()) {
+            plans::check(&opened.connection);
+        }
         if worked.as_ref().is_err_and(StoreError::asks_to_reopen) {
             *slot = None;
         }
@@ -91,7 +94,8 @@ impl Database {
 impl Opened {
     fn open(path: &Path) -> Result<Self, StoreError> {
         let before = Files::at(path);
-        let connection = open::open(path)?;
+        let mut connection = open::open(path)?;
+        plans::watch(&mut connection);
         let files = Files::at(path);
         if before.database.is_some() && before.database != files.database {
             return Err(StoreError::Moved);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::row::{json, parsed, parsed_option};
-use super::{NOW, Reader, StoreError, Writer};
+use super::{EventQuery, NOW, Reader, StoreError, Writer};
 use crate::model::{EventSource, InstanceId, StatusChange};
 
 /// Something that happened, to be recorded. Its JSON is already redacted.
@@ -81,10 +81,14 @@ impl Reader<'_> {
         after: i64,
         limit: u32,
     ) -> Result<Vec<EventRow>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT * FROM mcp_events WHERE id > ?1 AND (?2 IS NULL OR instance_id = ?2)
-             ORDER BY id LIMIT ?3",
-        )?;
+        // One statement for each question, so that an agent's own events come by their index.
+        let of_one = match instance {
+            Some(_) => "instance_id = ?2",
+            None => "?2 IS NULL",
+        };
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM mcp_events WHERE id > ?1 AND {of_one} ORDER BY id LIMIT ?3"
+        ))?;
         let rows = statement
             .query_map(
                 params![after, instance.map(InstanceId::as_str), limit],
@@ -100,14 +104,13 @@ impl Reader<'_> {
         instance: Option<&InstanceId>,
         limit: u32,
     ) -> Result<Vec<EventRow>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT * FROM (SELECT * FROM mcp_events WHERE ?1 IS NULL OR instance_id = ?1
-                            ORDER BY id DESC LIMIT ?2) ORDER BY id",
-        )?;
-        let rows = statement
-            .query_map(params![instance.map(InstanceId::as_str), limit], event)?
-            .collect::<Result<_, _>>()?;
-        Ok(rows)
+        let query = EventQuery {
+            instance: instance.cloned(),
+            ..EventQuery::default()
+        };
+        let mut events = self.events_before(&query, limit)?;
+        events.reverse();
+        Ok(events)
     }
 }
 
@@ -137,6 +140,20 @@ impl Writer<'_> {
                 new.result.as_ref().map(Value::to_string),
                 new.error_code,
                 serde_json::json!(new.status_changes).to_string(),
+                new.duration_ms,
+            ])?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO event_totals (source, server, name, failed, events, milliseconds)
+                 VALUES (?1, ?2, ?3, ?4, 1, ?5)
+                 ON CONFLICT (source, server, name, failed) DO UPDATE
+                 SET events = events + 1, milliseconds = milliseconds + excluded.milliseconds",
+            )?
+            .execute(params![
+                new.source.as_str(),
+                new.server,
+                new.name,
+                new.error_code.is_some(),
                 new.duration_ms,
             ])?;
         Ok(())

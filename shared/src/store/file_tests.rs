@@ -14,7 +14,7 @@ const PROMPTLY: Duration = Duration::from_millis(2_500);
 const LONG: Duration = Duration::from_secs(30);
 
 fn titles(store: &Store) -> Vec<String> {
-    let page = store.read_now(|r| r.tasks("/repo", false, 0, 100)).unwrap();
+    let page = store.read_now(|r| r.tasks("/repo", 0, 100)).unwrap();
     page.tasks.into_iter().map(|task| task.title).collect()
 }
 

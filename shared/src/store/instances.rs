@@ -119,11 +119,16 @@ impl Reader<'_> {
 
     /// Returns all instances, or those whose agents may still act, oldest first.
     pub fn instances(&self, live_only: bool) -> Result<Vec<Instance>, StoreError> {
+        let only = if live_only {
+            format!("WHERE status IN {LIVE} ")
+        } else {
+            String::new()
+        };
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT * FROM instances WHERE NOT ?1 OR status IN {LIVE} ORDER BY created_at, id"
+            "SELECT * FROM instances {only}ORDER BY created_at, id"
         ))?;
         let rows = statement
-            .query_map([live_only], instance)?
+            .query_map([], instance)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -133,7 +138,7 @@ impl Reader<'_> {
     pub fn unsettled(&self) -> Result<Vec<(Instance, i64)>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
             "SELECT *, unixepoch('now') - unixepoch(last_activity) AS quiet FROM instances
-             WHERE status IN {LIVE} OR owner_pid IS NOT NULL ORDER BY created_at, id"
+             WHERE status IN {LIVE} OR owner_pid >= 0 ORDER BY created_at, id"
         ))?;
         let rows = statement
             .query_map([], |row| Ok((instance(row)?, row.get("quiet")?)))?
@@ -144,7 +149,7 @@ impl Reader<'_> {
     /// Returns the repositories in which ended agents have left something.
     pub fn repositories_with_leftovers(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT DISTINCT repository FROM instances WHERE {LEFT}"
+            "SELECT DISTINCT repository FROM instances INDEXED BY instances_left WHERE {LEFT}"
         ))?;
         let rows = statement
             .query_map([], |row| Ok(row.get::<_, String>(0)?.into()))?
@@ -159,7 +164,7 @@ impl Reader<'_> {
         hours: u64,
     ) -> Result<Vec<Instance>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT * FROM instances WHERE {LEFT} AND repository = ?1
+            "SELECT * FROM instances INDEXED BY instances_left WHERE {LEFT} AND repository = ?1
              AND unixepoch('now') - unixepoch(completed_at) >= ?2 * 3600 ORDER BY created_at, id"
         ))?;
         let rows = statement

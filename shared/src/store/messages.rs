@@ -432,7 +432,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (store, id) = store(folder.path());
         let far =
-            "UPDATE messages SET lease_holder = 'a', lease_until = '2999-01-01T00:00:00.000Z',
+            "/* all */ UPDATE messages SET lease_holder = 'a', lease_until = '2999-01-01T00:00:00.000Z',
             typed_at = '2999-01-01T00:00:00.000Z'";
         store
             .write_now(|w| Ok(w.connection.execute(far, [])?))
@@ -452,7 +452,7 @@ mod tests {
         let (store, id) = store(folder.path());
         store
             .write_now(|w| {
-                let old = "UPDATE messages SET waiting_for = 'the end of its turn'";
+                let old = "/* all */ UPDATE messages SET waiting_for = 'the end of its turn'";
                 Ok(w.connection.execute(old, [])?)
             })
             .unwrap();

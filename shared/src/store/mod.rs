@@ -19,6 +19,7 @@ mod open;
 mod overview;
 mod pane_control;
 mod phases;
+mod plans;
 mod pull_requests;
 mod queue;
 mod retention;
@@ -55,7 +56,7 @@ pub use retention::{EndedAgent, Holdings, RowLimits};
 pub use reviews::NewReview;
 pub use tasks::{NewTask, TaskPage};
 pub use tdd_runs::{NewTddRun, NextTurn};
-pub use totals::{EventTotal, EventTotals};
+pub use totals::EventTotal;
 
 use crate::model::InstanceId;
 

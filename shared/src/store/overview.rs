@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Row, named_params};
+use rusqlite::{Row, named_params, params};
 
 use super::events::event;
-use super::instances::instance;
-use super::row::{parsed, parsed_option};
+use super::instances::{LIVE, instance};
+use super::row::parsed;
 use super::{EventRow, Reader, StoreError};
 use crate::model::{Instance, InstanceId, Status, TaskId};
 
@@ -42,15 +42,14 @@ pub struct EventQuery {
 impl Reader<'_> {
     /// Returns all agents that are not over, and the newest of those that are; oldest first.
     pub fn recent_instances(&self, ended: u32) -> Result<Vec<Instance>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT * FROM instances WHERE status NOT IN
-                 ('pr_merged', 'pr_closed', 'completed', 'failed', 'terminated')
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM instances WHERE status IN {LIVE} OR status = 'pr_created'
              UNION ALL
-             SELECT * FROM (SELECT * FROM instances WHERE status IN
+             SELECT * FROM (SELECT * FROM instances INDEXED BY instances_over WHERE status IN
                  ('pr_merged', 'pr_closed', 'completed', 'failed', 'terminated')
                  ORDER BY status_since DESC, id LIMIT ?1)
-             ORDER BY created_at, id",
-        )?;
+             ORDER BY created_at, id"
+        ))?;
         let rows = statement
             .query_map([ended], instance)?
             .collect::<Result<_, _>>()?;
@@ -131,11 +130,22 @@ impl Reader<'_> {
     /// Returns the repositories that anything is known about, by path.
     pub fn repositories(&self) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT repository FROM instances UNION SELECT repository FROM tasks
-             UNION SELECT repository FROM pull_requests ORDER BY repository",
+            // From each to the next by the index, however many rows are of one.
+            "WITH RECURSIVE
+             of_agents (path) AS (
+                 SELECT min(repository) FROM instances UNION
+                 SELECT (SELECT min(repository) FROM instances WHERE repository > path) FROM of_agents WHERE path <> ''),
+             of_tasks (path) AS (
+                 SELECT min(repository) FROM tasks UNION
+                 SELECT (SELECT min(repository) FROM tasks WHERE repository > path) FROM of_tasks WHERE path <> ''),
+             of_pulls (path) AS (
+                 SELECT min(repository) FROM pull_requests UNION
+                 SELECT (SELECT min(repository) FROM pull_requests WHERE repository > path) FROM of_pulls WHERE path <> '')
+             SELECT path FROM of_agents UNION SELECT path FROM of_tasks UNION SELECT path FROM of_pulls ORDER BY path",
         )?;
         let rows = statement
-            .query_map([], |row| row.get(0))?
+            .query_map([], |row| row.get::<_, Option<String>>(0))?
+            .filter_map(Result::transpose)
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
@@ -146,15 +156,28 @@ impl Reader<'_> {
         query: &EventQuery,
         limit: u32,
     ) -> Result<Vec<EventRow>, StoreError> {
-        // One statement for each question, so that an agent's own events come by their index.
-        let of_one = if query.instance.is_some() {
+        // One statement for each question, so that each is answered by the index that fits.
+        let one = if query.instance.is_some() {
             "instance_id = :instance"
         } else {
             ":instance IS NULL"
         };
+        let name = if query.name.is_some() {
+            "name = :name"
+        } else {
+            ":name IS NULL"
+        };
+        let (index, failed) = match (query.errors_only, &query.instance) {
+            (true, None) => ("INDEXED BY mcp_events_failed", "error_code IS NOT NULL"),
+            (true, Some(_)) => (
+                "INDEXED BY mcp_events_by_instance",
+                "error_code IS NOT NULL",
+            ),
+            (false, Some(_)) => ("INDEXED BY mcp_events_by_instance", "true"),
+            (false, None) => ("", "true"),
+        };
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT * FROM mcp_events WHERE {of_one} AND id < :before
-                 AND (:name IS NULL OR name = :name) AND (NOT :errors OR error_code IS NOT NULL)
+            "SELECT * FROM mcp_events {index} WHERE {one} AND {name} AND {failed} AND id < :before
              ORDER BY id DESC LIMIT :limit"
         ))?;
         let rows = statement
@@ -163,7 +186,6 @@ impl Reader<'_> {
                     ":instance": query.instance.as_ref().map(InstanceId::as_str),
                     ":before": query.before.unwrap_or(i64::MAX),
                     ":name": query.name,
-                    ":errors": query.errors_only,
                     ":limit": limit,
                 },
                 event,
@@ -172,39 +194,22 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Returns which agents worked on each task of a repository, the newest first.
-    pub fn task_agents(
+    /// Returns the agents whose pull requests have these addresses, by address.
+    pub fn pull_agents(
         &self,
         repository: &str,
-    ) -> Result<HashMap<TaskId, Vec<InstanceId>>, StoreError> {
+        urls: &[String],
+    ) -> Result<HashMap<String, InstanceId>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT task_id, id FROM instances WHERE repository = ?1 AND task_id IS NOT NULL
-             ORDER BY created_at DESC, id",
-        )?;
-        let rows = statement
-            .query_map([repository], |row| {
-                Ok((parsed_option::<TaskId>(row, "task_id")?, parsed(row, "id")?))
-            })?
-            .collect::<Result<Vec<(_, InstanceId)>, _>>()?;
-        let mut agents: HashMap<TaskId, Vec<InstanceId>> = HashMap::new();
-        for (task, id) in rows {
-            if let Some(task) = task {
-                agents.entry(task).or_default().push(id);
-            }
-        }
-        Ok(agents)
-    }
-
-    /// Returns the agents whose pull requests have these addresses, by address.
-    pub fn pull_agents(&self, repository: &str) -> Result<HashMap<String, InstanceId>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT pr_url, id FROM instances WHERE repository = ?1 AND pr_url IS NOT NULL
+            "SELECT pr_url, id FROM instances
+             WHERE repository = ?1 AND pr_url IN (SELECT value FROM json_each(?2))
              ORDER BY created_at, id",
         )?;
         let rows = statement
-            .query_map([repository], |row| {
-                Ok((row.get("pr_url")?, parsed(row, "id")?))
-            })?
+            .query_map(
+                params![repository, serde_json::json!(urls).to_string()],
+                |row| Ok((row.get("pr_url")?, parsed(row, "id")?)),
+            )?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }

@@ -81,10 +81,14 @@ impl Reader<'_> {
         state: Option<PullState>,
         limit: usize,
     ) -> Result<Vec<PullRequest>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT * FROM pull_requests WHERE repository = ?1 AND (?2 IS NULL OR state = ?2)
-             ORDER BY number DESC LIMIT ?3",
-        )?;
+        let in_state = match state {
+            Some(_) => "state = ?2",
+            None => "?2 IS NULL",
+        };
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT * FROM pull_requests WHERE repository = ?1 AND {in_state}
+             ORDER BY number DESC LIMIT ?3"
+        ))?;
         let state = state.map(PullState::as_str);
         let rows = statement
             .query_map(params![repository, state, limit], pull_request)?
@@ -296,7 +300,8 @@ mod tests {
             let numbers: Vec<_> = w.pull_requests("/a", Some(PullState::Open), 9)?;
             let numbers: Vec<_> = numbers.iter().map(|pull| pull.number).collect();
             assert_eq!(numbers, [3, 1]);
-            w.connection.execute("DELETE FROM pull_requests", [])?;
+            w.connection
+                .execute("/* all */ DELETE FROM pull_requests", [])?;
             Ok(())
         });
     }
@@ -328,7 +333,8 @@ mod tests {
                 w.pull_request("/a", 7),
                 Err(StoreError::PullRequestNotFound { number: 7 })
             ));
-            w.connection.execute("DELETE FROM pull_requests", [])?;
+            w.connection
+                .execute("/* all */ DELETE FROM pull_requests", [])?;
             Ok(())
         });
     }
@@ -357,7 +363,8 @@ mod tests {
             let merged = w.merged_pull_request("/a", &new("one"), "c1")?;
             assert_eq!(merged.map(|pull| pull.number), Some(1));
             assert_eq!(w.merged_pull_request("/a", &new("one"), "c2")?, None);
-            w.connection.execute("DELETE FROM pull_requests", [])?;
+            w.connection
+                .execute("/* all */ DELETE FROM pull_requests", [])?;
             Ok(())
         });
     }

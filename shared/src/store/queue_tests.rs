@@ -4,7 +4,7 @@ use super::tests::{limit_pages, new_task, open_in};
 use super::*;
 
 async fn titles(store: &Store) -> Vec<String> {
-    let page = store.read(|r| r.tasks("/repo", false, 0, 10_000)).await;
+    let page = store.read(|r| r.tasks("/repo", 0, 10_000)).await;
     let mut titles: Vec<_> = page.unwrap().tasks.into_iter().map(|t| t.title).collect();
     titles.sort();
     titles

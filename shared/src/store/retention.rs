@@ -18,14 +18,14 @@ const LOOKED_AT: u32 = 5_000;
 /// coder of a needed reviewer, and the reviewers of a needed coder.
 const NEEDED: &str = "
     WITH needed AS (
-        SELECT id, parent_instance_id AS parent FROM instances
+        SELECT id, parent_instance_id AS parent FROM instances AS agent
         WHERE status NOT IN ('pr_merged', 'pr_closed', 'completed', 'failed', 'terminated')
            OR owner_pid IS NOT NULL
-           OR id IN (SELECT instance_id FROM messages WHERE state NOT IN ('taken', 'dropped'))
-           OR id IN (SELECT instance_id FROM pull_requests WHERE state = 'open')
+           OR id IN (SELECT instance_id FROM messages WHERE state IN ('owed', 'typed', 'unconfirmed'))
+           OR id IN (SELECT instance_id FROM pull_requests INDEXED BY pull_requests_open_head WHERE state = 'open')
            OR id IN (SELECT id FROM tdd_runs WHERE status = 'running')
-           OR id IN (SELECT created_by FROM tasks WHERE status IN ('open', 'in_progress'))
-           OR task_id IN (SELECT id FROM tasks WHERE status IN ('open', 'in_progress'))),
+           OR EXISTS (SELECT 1 FROM tasks WHERE created_by = agent.id AND status IN ('open', 'in_progress'))
+           OR EXISTS (SELECT 1 FROM tasks WHERE tasks.id = agent.task_id AND tasks.status IN ('open', 'in_progress'))),
     kept AS (
         SELECT id FROM needed
         UNION SELECT parent FROM needed WHERE parent IS NOT NULL
@@ -59,20 +59,18 @@ pub struct EndedAgent {
 impl Reader<'_> {
     /// Counts what grows.
     pub fn holdings(&self) -> Result<Holdings, StoreError> {
-        let counted = |table: &str| {
-            self.connection.query_row(
-                &format!("SELECT count(*), min(created_at) FROM {table}"),
-                [],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
+        let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get(0));
+        let first = |table: &str| {
+            let sql = format!(
+                "SELECT (SELECT created_at FROM {table} WHERE rowid = (SELECT min(rowid) FROM {table}))"
+            );
+            self.connection.query_row(&sql, [], |row| row.get(0))
         };
-        let (events, oldest_event) = counted("mcp_events")?;
-        let (messages, oldest_message) = counted("messages")?;
         Ok(Holdings {
-            events,
-            oldest_event,
-            messages,
-            oldest_message,
+            events: one("SELECT count(*) FROM mcp_events")?,
+            oldest_event: first("mcp_events")?,
+            messages: one("SELECT count(*) FROM messages")?,
+            oldest_message: first("messages")?,
         })
     }
 
@@ -152,7 +150,7 @@ impl Writer<'_> {
             .prepare_cached(&format!(
                 "{NEEDED}
                  DELETE FROM messages WHERE id IN (
-                     SELECT id FROM messages
+                     SELECT id FROM messages INDEXED BY messages_over
                      WHERE state IN ('taken', 'dropped') AND created_at < {before}
                        AND instance_id NOT IN (SELECT id FROM kept)
                      LIMIT {ROWS})"
@@ -162,7 +160,7 @@ impl Writer<'_> {
             .connection
             .prepare_cached(&format!(
                 "DELETE FROM tdd_responses WHERE id IN (
-                     SELECT tdd_responses.id FROM tdd_responses JOIN tdd_runs ON tdd_runs.id = run_id
+                     SELECT tdd_responses.id FROM tdd_runs CROSS JOIN tdd_responses ON tdd_runs.id = run_id
                      WHERE status <> 'running' AND updated_at < {before} LIMIT {ROWS})"
             ))?
             .execute(days)?;

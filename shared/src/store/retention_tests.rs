@@ -42,7 +42,7 @@ fn old_agent(store: &Store, name: &str, status: &str) {
 }
 
 fn run(store: &Store, sql: &str) {
-    let changed = store.write_now(|w| Ok(w.connection.execute(sql, [])?));
+    let changed = store.write_now(|w| Ok(w.connection.execute(&format!("/* all */ {sql}"), [])?));
     assert!(changed.unwrap() > 0, "{sql}");
 }
 
@@ -52,7 +52,7 @@ fn left(store: &Store) -> (Vec<String>, Vec<String>) {
         store
             .read_now(|r| {
                 let mut statement = r.connection.prepare(&format!(
-                    "SELECT DISTINCT instance_id FROM {table} ORDER BY 1"
+                    "/* all */ SELECT DISTINCT instance_id FROM {table} ORDER BY 1"
                 ))?;
                 let rows = statement.query_map([], |row| row.get(0))?;
                 Ok(rows.collect::<Result<Vec<String>, _>>()?)

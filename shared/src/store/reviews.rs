@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::row::{json, parsed};
 use super::{NOW, Reader, StoreError, Writer};
-use crate::model::{Finding, InstanceId, Review, Verdict};
+use crate::model::{Finding, Instance, InstanceId, Review, Verdict};
 
 /// A round to be opened.
 #[derive(Debug, Clone)]
@@ -55,14 +55,16 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Returns how many rounds each coder has used; lost ones don't count.
-    pub fn rounds_used(&self) -> Result<HashMap<InstanceId, u32>, StoreError> {
+    /// Returns how many rounds each of these agents has used; lost ones don't count.
+    pub fn rounds_used(&self, of: &[Instance]) -> Result<HashMap<InstanceId, u32>, StoreError> {
+        let ids: Vec<&str> = of.iter().map(|instance| instance.id.as_str()).collect();
         let mut statement = self.connection.prepare_cached(
             "SELECT coding_instance_id, count(*) AS used FROM review_feedback
-             WHERE verdict <> 'lost' GROUP BY coding_instance_id",
+             WHERE coding_instance_id IN (SELECT value FROM json_each(?1)) AND verdict <> 'lost'
+             GROUP BY coding_instance_id",
         )?;
         let rows = statement
-            .query_map([], |row| {
+            .query_map([serde_json::json!(ids).to_string()], |row| {
                 Ok((parsed(row, "coding_instance_id")?, row.get("used")?))
             })?
             .collect::<Result<_, _>>()?;

@@ -10,6 +10,24 @@ pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
 /// The version that `SCHEMA` has.
 pub(super) const CURRENT: i64 = 6;
 
+/// What is kept of other columns, so that an older database does not have it: a column, and what fills it.
+const DERIVED: &[(&str, &str, &str)] = &[
+    (
+        "tasks",
+        "waits_for",
+        "UPDATE tasks SET waits_for = (
+             SELECT count(*) FROM task_dependencies JOIN tasks AS other ON other.id = depends_on
+             WHERE task_id = tasks.id AND other.status <> 'done')",
+    ),
+    (
+        "event_totals",
+        "events",
+        "INSERT INTO event_totals
+         SELECT source, server, name, error_code IS NOT NULL, count(*), sum(duration_ms)
+         FROM mcp_events GROUP BY 1, 2, 3, 4",
+    ),
+];
+
 /// Creates the schema in an empty database, or moves an older one's rows into the current schema.
 ///
 /// Must run before foreign keys are enforced: dropping an old table would cascade.
@@ -45,7 +63,7 @@ fn migrate(connection: &Connection) -> Result<(), StoreError> {
 /// Moves every table aside, applies the schema, and copies the columns that both versions have.
 ///
 /// So a migration needs no statements of its own as long as new columns have defaults and CHECKs
-/// only widen; `SQLite` can change neither in place.
+/// only widen, and what is derived from other rows is in [`DERIVED`]; `SQLite` can change neither in place.
 fn copy_into_current(connection: &Connection) -> Result<(), StoreError> {
     let old = names(connection, "table")?;
     for index in names(connection, "index")? {
@@ -54,6 +72,11 @@ fn copy_into_current(connection: &Connection) -> Result<(), StoreError> {
     for table in &old {
         let aside = aside(table);
         connection.execute_batch(&format!("ALTER TABLE \"{table}\" RENAME TO \"{aside}\""))?;
+    }
+    let mut missing = Vec::new();
+    for (table, column, fill) in DERIVED {
+        let has_it = columns(connection, &aside(table))?.contains(&(*column).to_owned());
+        missing.extend((!has_it).then_some(fill));
     }
     connection.execute_batch(SCHEMA)?;
     let current = names(connection, "table")?;
@@ -75,6 +98,9 @@ fn copy_into_current(connection: &Connection) -> Result<(), StoreError> {
             "INSERT INTO \"{table}\" ({common}) SELECT {common} FROM \"{aside}\";
              DROP TABLE \"{aside}\";"
         ))?;
+    }
+    for fill in missing {
+        connection.execute_batch(fill)?;
     }
     Ok(())
 }
@@ -110,6 +136,7 @@ mod tests {
     const OLD: &[&str] = &[
         include_str!("old_schemas/version_1.sql"),
         include_str!("old_schemas/version_4.sql"),
+        include_str!("old_schemas/version_5.sql"),
     ];
 
     fn description(connection: &Connection) -> Vec<(String, String)> {
@@ -155,7 +182,13 @@ mod tests {
                  VALUES ('work-1-a1', 'coding', 'running', 'launched', '/r', '/w', 'main', 'p', 0, 3, 'ready', 't', 't', 't');
                  INSERT INTO messages (id, instance_id, sender, kind, body, state, created_at)
                  VALUES ('m-b', 'work-1-a1', 's', 'note', 'first', 'owed', 't'),
-                        ('m-a', 'work-1-a1', 's', 'note', 'second', 'owed', 't');",
+                        ('m-a', 'work-1-a1', 's', 'note', 'second', 'owed', 't');
+                 INSERT INTO tasks (id, repository, title, description, priority, status, created_at, updated_at)
+                 VALUES ('task-1', '/r', 't', 'd', 'low', 'done', 't', 't'), ('task-2', '/r', 't', 'd', 'low', 'open', 't', 't'),
+                        ('task-3', '/r', 't', 'd', 'low', 'open', 't', 't');
+                 INSERT INTO task_dependencies VALUES ('task-2', 'task-1'), ('task-3', 'task-1'), ('task-3', 'task-2');
+                 INSERT INTO mcp_events (source, server, name, parameters, duration_ms, created_at)
+                 VALUES ('tool', 's', 'n', '{}', 1.5, 't'), ('tool', 's', 'n', '{}', 2.5, 't');",
             )
             .unwrap();
             bring_up_to_date(&old).unwrap();
@@ -170,6 +203,12 @@ mod tests {
             let count = |sql: &str| old.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
             assert_eq!(count("SELECT count(*) FROM instances"), 1);
             assert_eq!(count("SELECT count(*) FROM notes_of_a_person"), 1);
+            assert_eq!(count("SELECT waits_for FROM tasks WHERE id = 'task-2'"), 0);
+            assert_eq!(count("SELECT waits_for FROM tasks WHERE id = 'task-3'"), 1);
+            assert_eq!(
+                count("SELECT events FROM event_totals WHERE milliseconds = 4.0"),
+                2
+            );
             assert_eq!(count("SELECT count(*) FROM pragma_foreign_key_check"), 0);
         }
     }

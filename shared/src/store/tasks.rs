@@ -1,8 +1,8 @@
 //! Planned tasks and what they wait for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::row::{one_moved, parsed, parsed_option};
 use super::{NOW, Reader, StoreError, Writer};
@@ -32,9 +32,12 @@ const COLUMNS: &str = "
     id, title, description, priority, estimated_hours, status, created_by, issue_number, issue_url,
     created_at, updated_at,
     (SELECT group_concat(depends_on, ' ') FROM task_dependencies WHERE task_id = tasks.id) AS depends_on,
-    status = 'open' AND NOT EXISTS (
-        SELECT 1 FROM task_dependencies JOIN tasks AS other ON other.id = depends_on
-        WHERE task_id = tasks.id AND other.status <> 'done') AS ready";
+    place <= 2 AS ready";
+
+/// Sets how many of its dependencies a task still waits for.
+const COUNT_DEPENDENCIES: &str = "UPDATE tasks SET waits_for = (
+         SELECT count(*) FROM task_dependencies JOIN tasks AS other ON other.id = depends_on
+         WHERE task_id = tasks.id AND other.status <> 'done')";
 
 fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let depends_on: Option<String> = row.get("depends_on")?;
@@ -59,6 +62,12 @@ fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
+/// Returns the ids of tasks as a list for SQL.
+fn ids(tasks: &[Task]) -> String {
+    let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+    serde_json::json!(ids).to_string()
+}
+
 impl Reader<'_> {
     /// Tells whether an instance has stored any task.
     pub fn has_created_tasks(&self, planner: &InstanceId) -> Result<bool, StoreError> {
@@ -79,43 +88,94 @@ impl Reader<'_> {
             .ok_or_else(|| StoreError::TaskNotFound { id: id.clone() })
     }
 
-    /// Returns a page of a repository's tasks, oldest first.
-    pub fn tasks(
+    /// Returns a page of a repository's tasks, oldest first: what is new comes last, so pages stay as they are.
+    pub fn tasks(&self, repository: &str, offset: u64, limit: u64) -> Result<TaskPage, StoreError> {
+        self.task_page("", "created_at, id", repository, offset, limit)
+    }
+
+    /// Returns a page of a repository's tasks as people want to see them: ready ones first, then those that wait, are in
+    /// progress, done and cancelled; in each the more urgent, and then the newer first.
+    pub fn tasks_by_place(
         &self,
         repository: &str,
         ready_only: bool,
         offset: u64,
         limit: u64,
     ) -> Result<TaskPage, StoreError> {
-        let filter = "repository = :repository AND (NOT :ready_only OR ready)";
-        let total: u64 = self
-            .connection
-            .prepare_cached(&format!(
-                "SELECT count(*) FROM (SELECT {COLUMNS}, repository FROM tasks) WHERE {filter}"
-            ))?
-            .query_row(
-                named_params! {":repository": repository, ":ready_only": ready_only},
-                |row| row.get(0),
-            )?;
+        let only = if ready_only { "AND place <= 2" } else { "" };
+        let order = "place, created_at DESC, id";
+        self.task_page(only, order, repository, offset, limit)
+    }
+
+    fn task_page(
+        &self,
+        only: &str,
+        order: &str,
+        repository: &str,
+        offset: u64,
+        limit: u64,
+    ) -> Result<TaskPage, StoreError> {
+        let total = self.count_tasks(only, repository)?;
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT * FROM (SELECT {COLUMNS}, repository FROM tasks) WHERE {filter}
-             ORDER BY created_at, id LIMIT :limit OFFSET :offset"
+            "SELECT {COLUMNS} FROM tasks WHERE repository = ?1 {only} ORDER BY {order} LIMIT ?2 OFFSET ?3"
         ))?;
         let tasks = statement
-            .query_map(
-                named_params! {
-                    ":repository": repository, ":ready_only": ready_only,
-                    ":limit": limit, ":offset": offset,
-                },
-                task,
-            )?
+            .query_map(params![repository, limit, offset], task)?
             .collect::<Result<Vec<_>, _>>()?;
         let end = offset + tasks.len() as u64;
         Ok(TaskPage {
+            next_offset: (end < total && !tasks.is_empty()).then_some(end),
             tasks,
             total,
-            next_offset: (end < total).then_some(end),
         })
+    }
+
+    /// Counts the tasks of a repository that can begin now.
+    pub fn ready_tasks(&self, repository: &str) -> Result<u64, StoreError> {
+        self.count_tasks("AND place <= 2", repository)
+    }
+
+    fn count_tasks(&self, only: &str, repository: &str) -> Result<u64, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT count(*) FROM tasks WHERE repository = ?1 {only}"
+            ))?
+            .query_row([repository], |row| row.get(0))?)
+    }
+
+    /// Returns which tasks wait for each of these, by their ids.
+    pub fn waiting_tasks(&self, of: &[Task]) -> Result<HashMap<TaskId, Vec<TaskId>>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT depends_on, task_id FROM task_dependencies
+             WHERE depends_on IN (SELECT value FROM json_each(?1)) ORDER BY task_id",
+        )?;
+        let mut waiting: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        let pairs = statement.query_map([ids(of)], |row| {
+            Ok((parsed(row, "depends_on")?, parsed(row, "task_id")?))
+        })?;
+        for pair in pairs {
+            let (task, waits) = pair?;
+            waiting.entry(task).or_default().push(waits);
+        }
+        Ok(waiting)
+    }
+
+    /// Returns which agents worked on each of these tasks, the newest first.
+    pub fn task_agents(&self, of: &[Task]) -> Result<HashMap<TaskId, Vec<InstanceId>>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT task_id, id FROM instances WHERE task_id IN (SELECT value FROM json_each(?1))
+             ORDER BY created_at DESC, id",
+        )?;
+        let mut agents: HashMap<TaskId, Vec<InstanceId>> = HashMap::new();
+        let pairs = statement.query_map([ids(of)], |row| {
+            Ok((parsed(row, "task_id")?, parsed(row, "id")?))
+        })?;
+        for pair in pairs {
+            let (task, agent) = pair?;
+            agents.entry(task).or_default().push(agent);
+        }
+        Ok(agents)
     }
 
     /// Returns an open task of the same planner that says the same and has no issue.
@@ -123,7 +183,7 @@ impl Reader<'_> {
         Ok(self
             .connection
             .prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM tasks
+                "SELECT {COLUMNS} FROM tasks INDEXED BY tasks_by_planner
                  WHERE repository = ?1 AND created_by = ?2 AND title = ?3 AND description = ?4
                    AND status = 'open' AND issue_number IS NULL
                  ORDER BY created_at, id LIMIT 1"
@@ -151,7 +211,7 @@ impl Reader<'_> {
         this_server_since: &str,
     ) -> Result<Option<Task>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM tasks
+            "SELECT {COLUMNS} FROM tasks INDEXED BY tasks_by_planner
              WHERE repository = ?1 AND created_by = ?2 AND title = ?3 AND description = ?4
                AND priority = ?5 AND estimated_hours IS ?6
                AND status = 'open'
@@ -252,6 +312,9 @@ impl Writer<'_> {
                 });
             }
         }
+        self.connection
+            .prepare_cached(&format!("{COUNT_DEPENDENCIES} WHERE id = ?1"))?
+            .execute([id.as_str()])?;
         self.task(&new.repository, &id)
     }
 
@@ -288,6 +351,12 @@ impl Writer<'_> {
             ),
             params![id.as_str(), present, status.as_str()],
         )?;
+        self.connection
+            .prepare_cached(&format!(
+                "{COUNT_DEPENDENCIES}
+                 WHERE id IN (SELECT task_id FROM task_dependencies WHERE depends_on = ?1)"
+            ))?
+            .execute([id.as_str()])?;
         one_moved(moved, id.as_str(), present)
     }
 

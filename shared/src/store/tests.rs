@@ -8,7 +8,7 @@ use std::path::Path;
 use super::*;
 use crate::model::{
     EventSource, InstanceKind, LaunchStep, MessageKind, MessageState, Origin, Phase, Priority,
-    Status, StatusEvent, TakenBy, TaskStatus, TddRole, TddStatus, TddStep, Verdict,
+    Status, StatusEvent, TakenBy, TaskId, TaskStatus, TddRole, TddStatus, TddStep, Verdict,
 };
 
 pub(super) fn open_in(folder: &Path) -> Store {
@@ -138,9 +138,75 @@ fn tasks_keep_what_they_are_given_and_know_when_they_are_ready() {
     store
         .write_now(|w| w.set_task_status(&first.id, TaskStatus::Done))
         .unwrap();
-    let ready = store.read_now(|r| r.tasks("/repo", true, 0, 10)).unwrap();
+    let ready = store
+        .read_now(|r| r.tasks_by_place("/repo", true, 0, 10))
+        .unwrap();
     assert_eq!(ready.tasks.len(), 1);
     assert_eq!(ready.tasks[0].id, second.id);
+}
+
+#[test]
+#[should_panic(expected = "SCAN tasks")]
+fn a_statement_that_no_index_answers_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    let sql = "SELECT count(*) FROM tasks WHERE description = 'x'";
+    let _ = store.read_now(|r| {
+        Ok(r.connection
+            .query_row(sql, [], |row| row.get::<_, u32>(0))?)
+    });
+}
+
+#[test]
+fn people_see_first_what_can_begin_and_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    let add = |title: &str, priority: Priority, depends_on: Vec<TaskId>| {
+        let new = NewTask {
+            priority,
+            depends_on,
+            ..new_task(title)
+        };
+        // Made one after the other, whatever the clock's steps are.
+        let task = store.write_now(|w| w.insert_task(&new)).unwrap();
+        let now = |r: &Reader<'_>| r.now();
+        while store.read_now(now).unwrap() == task.created_at {
+            std::thread::yield_now();
+        }
+        task.id
+    };
+    let titles = |ready: bool| {
+        let page = store.read_now(|r| r.tasks_by_place("/repo", ready, 0, 10));
+        let page = page.unwrap();
+        let titles = page.tasks.into_iter().map(|task| task.title);
+        (titles.collect::<Vec<_>>().join(" "), page.total)
+    };
+    let done = add("done", Priority::High, Vec::new());
+    let begun = add("begun", Priority::High, Vec::new());
+    add("old", Priority::Low, Vec::new());
+    add("new", Priority::Low, Vec::new());
+    add("urgent", Priority::High, Vec::new());
+    add("waits", Priority::High, vec![done.clone(), begun.clone()]);
+    let set = |id: &TaskId, status: TaskStatus| {
+        store.write_now(|w| w.set_task_status(id, status)).unwrap();
+    };
+    set(&done, TaskStatus::Done);
+    set(&begun, TaskStatus::InProgress);
+    assert_eq!(titles(true), ("urgent new old".to_owned(), 3));
+    let all = "urgent new old waits begun done".to_owned();
+    assert_eq!(titles(false), (all, 6));
+    set(&begun, TaskStatus::Done);
+    assert_eq!(titles(true), ("waits urgent new old".to_owned(), 4));
+    // One that is taken up again is waited for again.
+    set(&done, TaskStatus::Open);
+    assert_eq!(titles(true), ("urgent done new old".to_owned(), 4));
+    let waiting = store.read_now(|r| {
+        let page = r.tasks_by_place("/repo", true, 1, 1)?;
+        assert_eq!(page.next_offset, Some(2));
+        assert_eq!(r.ready_tasks("/repo")?, 4);
+        r.waiting_tasks(&page.tasks)
+    });
+    assert_eq!(waiting.unwrap().get(&done).map(Vec::len), Some(1));
 }
 
 #[test]
@@ -165,10 +231,7 @@ fn an_unknown_dependency_leaves_nothing_behind() {
         assert!(matches!(refused, Err(StoreError::TaskNotFound { .. })));
     }
     assert_eq!(
-        store
-            .read_now(|r| r.tasks("/repo", false, 0, 10))
-            .unwrap()
-            .total,
+        store.read_now(|r| r.tasks("/repo", 0, 10)).unwrap().total,
         0
     );
 }
@@ -185,9 +248,7 @@ fn lists_page_to_the_end() {
     let mut seen = Vec::new();
     let mut offset = Some(0);
     while let Some(from) = offset {
-        let page = store
-            .read_now(|r| r.tasks("/repo", false, from, 10))
-            .unwrap();
+        let page = store.read_now(|r| r.tasks("/repo", from, 10)).unwrap();
         assert_eq!(page.total, 25);
         seen.extend(page.tasks.into_iter().map(|task| task.title));
         offset = page.next_offset;
@@ -274,7 +335,7 @@ fn many_writers_at_once_lose_nothing() {
         writer.join().unwrap();
     }
     let page = open_in(folder.path())
-        .read_now(|r| r.tasks("/repo", false, 0, 1))
+        .read_now(|r| r.tasks("/repo", 0, 1))
         .unwrap();
     assert_eq!(page.total, 200);
 }
@@ -340,12 +401,6 @@ fn a_full_disk_is_named_and_leaves_nothing_half_written() {
         store.write_now(|w| w.insert_task(&big)),
         Err(StoreError::Full { .. })
     ));
-    assert_eq!(
-        store
-            .read_now(|r| r.tasks("/repo", false, 0, 1))
-            .unwrap()
-            .total,
-        0
-    );
+    assert_eq!(store.read_now(|r| r.tasks("/repo", 0, 1)).unwrap().total, 0);
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
 }

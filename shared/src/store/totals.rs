@@ -1,7 +1,5 @@
 //! Counting what happened, for graphs.
 
-use rusqlite::params;
-
 use super::row::parsed;
 use super::{Reader, StoreError};
 use crate::model::{EventSource, MessageState};
@@ -17,42 +15,25 @@ pub struct EventTotal {
     pub milliseconds: f64,
 }
 
-/// All that happened after some event.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct EventTotals {
-    pub totals: Vec<EventTotal>,
-    /// The last event that is in it.
-    pub last: i64,
-}
-
 impl Reader<'_> {
-    /// Counts the events after the given one.
-    pub fn event_totals(&self, after: i64) -> Result<EventTotals, StoreError> {
-        let last: i64 = self
+    /// Counts the events that were ever recorded.
+    pub fn event_totals(&self) -> Result<Vec<EventTotal>, StoreError> {
+        let mut statement = self
             .connection
-            .prepare_cached("SELECT coalesce(max(id), 0) FROM mcp_events")?
-            .query_row([], |row| row.get(0))?;
-        let mut statement = self.connection.prepare_cached(
-            "SELECT source, server, name, error_code IS NOT NULL AS failed, count(*) AS many,
-                    sum(duration_ms) AS milliseconds
-             FROM mcp_events WHERE id > ?1 AND id <= ?2 GROUP BY source, server, name, failed",
-        )?;
+            .prepare_cached("SELECT * FROM event_totals ORDER BY source, server, name, failed")?;
         let totals = statement
-            .query_map(params![after, last], |row| {
+            .query_map([], |row| {
                 Ok(EventTotal {
                     source: parsed(row, "source")?,
                     server: row.get("server")?,
                     name: row.get("name")?,
                     failed: row.get("failed")?,
-                    count: row.get("many")?,
+                    count: row.get("events")?,
                     milliseconds: row.get("milliseconds")?,
                 })
             })?
             .collect::<Result<_, _>>()?;
-        Ok(EventTotals {
-            totals,
-            last: last.max(after),
-        })
+        Ok(totals)
     }
 
     /// Counts the messages in each state, and of those that were taken by what proved it.

@@ -114,10 +114,11 @@ pub async fn recent_board(context: &Context, ended: u32) -> Result<Vec<BoardRow>
     let known = context
         .store
         .read(move |r| {
+            let instances = r.recent_instances(ended)?;
             Ok(Known {
-                instances: r.recent_instances(ended)?,
-                rounds: r.rounds_used()?,
+                rounds: r.rounds_used(&instances)?,
                 unconfirmed: r.unconfirmed_messages()?,
+                instances,
             })
         })
         .await?;
@@ -188,10 +189,11 @@ struct Known {
 
 async fn known(context: &Context, all: bool) -> Result<Known, Error> {
     let known = context.store.read(move |r| {
+        let instances = r.instances(!all)?;
         Ok(Known {
-            instances: r.instances(!all)?,
-            rounds: r.rounds_used()?,
+            rounds: r.rounds_used(&instances)?,
             unconfirmed: r.unconfirmed_messages()?,
+            instances,
         })
     });
     Ok(known.await?)

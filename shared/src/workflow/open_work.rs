@@ -44,7 +44,7 @@ pub async fn open_work(context: &Context) -> Result<OpenWork, Error> {
     let repository = Context::repository_key(context.repository()?.root());
     let page = context
         .store
-        .read(move |r| r.tasks(&repository, false, 0, MOST_TASKS))
+        .read(move |r| r.tasks(&repository, 0, MOST_TASKS))
         .await?;
     let mut work = OpenWork {
         source: OpenWorkSource::Local,

@@ -284,7 +284,7 @@ fn another_process_that_holds_the_database() {
 fn stored(env: &TestEnv) -> usize {
     let page = env.store().read_now(|r| {
         let repository = env.repository();
-        r.tasks(&repository.to_string_lossy(), false, 0, 1)
+        r.tasks(&repository.to_string_lossy(), 0, 1)
     });
     usize::try_from(page.unwrap().total).unwrap()
 }

@@ -310,18 +310,27 @@ async fn of_ended_agents(context: &Context) -> Result<Check, Error> {
 async fn sessions(context: &Context) -> Result<Check, Error> {
     let name = "sessions";
     let panes = context.tmux.list().await?;
-    let known = context.store.read(|r| r.instances(false)).await?;
-    let mut foreign: Vec<_> = panes
-        .iter()
-        .map(|pane| pane.session.as_str())
-        .filter(|session| {
-            known
-                .iter()
-                .all(|instance| instance.tmux_session.as_deref() != Some(session))
-        })
-        .collect();
+    let sessions = panes.iter().map(|pane| pane.session.as_str().to_owned());
+    let mut foreign: Vec<String> = sessions.collect();
     foreign.sort_unstable();
     foreign.dedup();
+    let foreign = context
+        .store
+        .read(move |r| {
+            let mut unknown = Vec::new();
+            for session in foreign {
+                // A session is called by the id of its agent.
+                let known = match session.parse() {
+                    Ok(id) => r.instance_exists(&id)?,
+                    Err(_) => false,
+                };
+                if !known {
+                    unknown.push(session);
+                }
+            }
+            Ok(unknown)
+        })
+        .await?;
     let Some(first) = foreign.first() else {
         return Ok(Check::ok(name, "every session belongs to an agent"));
     };

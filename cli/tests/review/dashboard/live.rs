@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use shared::model::Status;
+use shared::model::{Priority, Status};
+use shared::store::NewTask;
 
 use super::client::Dashboard;
 use crate::support::Place;
@@ -228,4 +229,52 @@ fn what_is_ignored_of_a_clone_is_said_where_one_looks() {
     crate::support::text(&place.codex(&["trust", "--yes"]));
     let board = dashboard.get("/api/board").good();
     assert_eq!(board["ignored"], json!([]));
+}
+
+#[test]
+fn tasks_come_in_pages() {
+    let place = Place::new("idle", "idle");
+    let repository = place
+        .git(&["rev-parse", "--show-toplevel"])
+        .trim()
+        .to_owned();
+    let filled = place.store().write_now(|w| {
+        for number in 0..150 {
+            w.insert_task(&NewTask {
+                repository: repository.clone(),
+                title: format!("Title {number}"),
+                description: "Do it".to_owned(),
+                priority: Priority::Low,
+                estimated_hours: None,
+                depends_on: Vec::new(),
+                created_by: None,
+            })?;
+        }
+        Ok(())
+    });
+    filled.unwrap();
+    let dashboard = Dashboard::start(&place, &[]);
+    let first = dashboard.get("/api/tasks").good();
+    let many = |page: &Value| page["tasks"].as_array().unwrap().len();
+    assert_eq!(
+        (
+            many(&first),
+            &first["total"],
+            &first["ready"],
+            &first["nextOffset"]
+        ),
+        (100, &json!(150), &json!(150), &json!(100))
+    );
+    let second = dashboard.get("/api/tasks?offset=100").good();
+    assert_eq!((many(&second), &second["nextOffset"]), (50, &Value::Null));
+    let beyond = dashboard.get("/api/tasks?offset=1000").good();
+    assert_eq!((many(&beyond), &beyond["nextOffset"]), (0, &Value::Null));
+    let wrong = dashboard.get("/api/tasks?offset=-1");
+    assert_eq!(
+        (wrong.status, wrong.code().as_str()),
+        (400, "INVALID_ARGUMENTS")
+    );
+    let page = dashboard.get("/tasks").body;
+    assert!(page.contains("offset=100") && page.contains("150 tasks, 150 ready"));
+    assert!(dashboard.get("/tasks?offset=100").body.contains("offset=0"));
 }

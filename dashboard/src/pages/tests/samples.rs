@@ -327,7 +327,13 @@ pub(super) fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
             task("task-00000001", &[]),
             task("task-00000002", &["task-00000001"]),
         ],
-        total: 2,
+        total: 2_000,
+        ready: 1,
+        next_offset: Some(100),
+        filter: TaskFilter {
+            repository: Some(hostile()),
+            offset: 100,
+        },
         version: 7,
         read_only: false,
     };
