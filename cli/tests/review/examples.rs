@@ -1,11 +1,12 @@
 //! The examples do what they say.
 
-use shared::model::Status;
+use shared::model::{MessageState, Status};
 
+use crate::delivery::sent;
 use crate::support::Place;
 
 #[test]
-fn an_agent_of_twenty_lines_publishes_its_work() {
+fn an_agent_of_thirty_lines_publishes_its_work_and_takes_messages() {
     let mut place = Place::new("idle", "idle");
     let agent = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/agent.py");
     place.set(
@@ -20,6 +21,17 @@ fn an_agent_of_twenty_lines_publishes_its_work() {
     let diff = place.codex(&["pr", "diff", "1"]);
     let diff = String::from_utf8_lossy(&diff.stdout).into_owned();
     assert!(diff.contains("+Do the work"), "{diff}");
+    // Without a review it can't publish, so it goes on, and can be told something.
+    let coder = place.coder(&["--require-review"]);
+    // A line that is longer than a terminal keeps for a program, among others.
+    let long = "and on ".repeat(900);
+    for text in ["one line", &format!("several\n\nlines\n{long}\nthe end")] {
+        let sent = sent(&place, &coder, text);
+        assert_eq!(sent["delivered"], true, "{sent}");
+    }
+    for message in place.messages(&coder) {
+        assert_eq!(message.state, MessageState::Taken, "{message:?}");
+    }
 }
 
 #[test]
