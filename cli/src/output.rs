@@ -106,6 +106,7 @@ impl Output {
     }
 
     fn error(self, error: &Error) {
+        let error = &error.clone().without_secrets();
         if self.json {
             // An error consists of texts; it always becomes JSON.
             if let Ok(text) = serde_json::to_string(error) {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::agent::AgentError;
 use crate::config::ConfigError;
 use crate::model::closed_enum::closed_enum;
+use crate::model::secrets::{value_without_secrets, without_secrets};
 use crate::model::{IllegalTransition, InvalidId, PullState, Status};
 use crate::profile::ProfileError;
 use crate::store::StoreError;
@@ -118,6 +119,17 @@ pub struct Error {
 }
 
 impl Error {
+    /// Takes out what is a secret of the environment.
+    #[must_use]
+    pub fn without_secrets(mut self) -> Self {
+        self.message = without_secrets(&self.message).into_owned();
+        self.hint = self.hint.map(|hint| without_secrets(&hint).into_owned());
+        self.details = self
+            .details
+            .map(|details| Box::new(value_without_secrets(*details)));
+        self
+    }
+
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,

@@ -15,6 +15,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use shared::agent::{Answer, EndReason, Event, Payload, Source};
 use shared::config::Environment;
+use shared::model::secrets::without_secrets;
 use shared::model::{EventSource, InstanceId};
 use shared::store::{NewEvent, Store, StoreError, Writer};
 use shared::workflow::{HookSession, instance_of_hook, take_at_end_of_turn};
@@ -199,6 +200,11 @@ pub(super) fn log(environment: &Environment, name: &str, problem: &str) {
             .open(folder.join(format!("{name}.log")))
     });
     if let Ok(mut file) = file {
-        let _ = writeln!(file, "{}  WARN hook: {}", time::now(), harmless(problem));
+        let _ = writeln!(
+            file,
+            "{}  WARN hook: {}",
+            time::now(),
+            harmless(&without_secrets(problem))
+        );
     }
 }

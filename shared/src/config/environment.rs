@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::ConfigError;
 use super::layers::is_own_variable;
 use crate::fault;
-use crate::model::{InstanceId, InvalidId};
+use crate::model::{InstanceId, InvalidId, secrets};
 
 /// Variables that belong to one agent and must not reach another.
 const OF_ONE_AGENT: &[&str] = &[
@@ -40,6 +40,7 @@ impl Environment {
         };
         let variable = environment.get(fault::VARIABLE);
         fault::arm(variable, environment.executable.as_deref());
+        secrets::remember(&environment.variables);
         environment
     }
 

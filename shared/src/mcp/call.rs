@@ -17,6 +17,7 @@ use super::handler::Kit;
 use super::{audit, reply};
 use crate::error::{Code, Error};
 use crate::model::InstanceId;
+use crate::model::secrets::without_secrets;
 use crate::workflow::{Context, Run};
 
 /// How long an answer waits for the steps before it to be told.
@@ -149,7 +150,7 @@ fn progress(
         let peer = peer.clone();
         let mut notification = ProgressNotificationParam::new(token, value);
         notification.total = fraction.map(|_| 100.0);
-        notification.message = Some(step.to_owned());
+        notification.message = Some(without_secrets(step).into_owned());
         let telling = async move {
             // A client that has gone needs no progress.
             let _ = peer.notify_progress(notification).await;

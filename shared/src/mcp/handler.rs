@@ -23,6 +23,7 @@ use super::identity::Identity;
 use super::input::UNREADABLE;
 use super::reply;
 use crate::error::{Code, Error};
+use crate::model::secrets::value_without_secrets;
 use crate::workflow::Run;
 
 /// Resource lists are for agents: compact JSON.
@@ -205,6 +206,7 @@ impl ServerHandler for Handler {
         });
         match read {
             Ok(value) => {
+                let value = value_without_secrets(value);
                 let content = ResourceContents::text(value.to_string(), uri).with_mime_type(JSON);
                 Ok(ReadResourceResult::new(vec![content]).into())
             }

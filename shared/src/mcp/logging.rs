@@ -12,6 +12,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::Environment;
+use crate::model::secrets::without_secrets;
 
 /// Starts logging; `CODEX_LOG` takes a level or `target=level,…`.
 pub fn start(environment: &Environment, server: &str) {
@@ -75,13 +76,16 @@ fn open(path: PathBuf) -> Option<File> {
 struct Writer(Arc<Mutex<Lazy>>);
 
 impl Write for Writer {
+    /// Takes one whole line.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let line = String::from_utf8_lossy(bytes);
+        let line = without_secrets(&line);
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .append(bytes);
+            .append(line.as_bytes());
         // The same for a standard error that nobody reads any more.
-        let _ = io::stderr().write_all(bytes);
+        let _ = io::stderr().write_all(line.as_bytes());
         Ok(bytes.len())
     }
 

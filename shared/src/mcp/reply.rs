@@ -4,6 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error};
+use crate::model::secrets::value_without_secrets;
 
 /// Answers with structured content and readable text; what the agent can't fix is a protocol error.
 ///
@@ -14,6 +15,7 @@ pub(super) fn answer(
 ) -> Result<CallToolResult, ErrorData> {
     match result {
         Ok(value) => {
+            let value = value_without_secrets(value);
             let text = match value.get("message").and_then(Value::as_str) {
                 Some(message) => message.to_owned(),
                 None => value.to_string(),
@@ -28,6 +30,7 @@ pub(super) fn answer(
         }
         Err(error) if error.code == Code::Internal => Err(protocol_error(&error)),
         Err(error) => {
+            let error = error.without_secrets();
             let mut text = format!("{}: {}", error.code, error.message);
             if let Some(hint) = &error.hint {
                 text.push('\n');
@@ -41,5 +44,6 @@ pub(super) fn answer(
 }
 
 pub(super) fn protocol_error(error: &Error) -> ErrorData {
+    let error = error.clone().without_secrets();
     ErrorData::internal_error(error.message.clone(), Some(json!(error)))
 }

@@ -10,6 +10,7 @@ pub mod phase;
 pub mod pull_request;
 pub mod review;
 pub mod secret;
+pub mod secrets;
 pub mod status;
 pub mod task;
 pub mod tdd;

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::row::{json, parsed, parsed_option};
 use super::{EventQuery, NOW, Reader, StoreError, Writer};
+use crate::model::secrets::value_without_secrets;
 use crate::model::{EventSource, InstanceId, StatusChange};
 
-/// Something that happened, to be recorded. Its JSON is already redacted.
+/// Something that happened, to be recorded. Its JSON is already redacted, but for secrets of the environment.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
     pub instance: Option<InstanceId>,
@@ -136,8 +137,10 @@ impl Writer<'_> {
                 new.source.as_str(),
                 new.server,
                 new.name,
-                new.parameters.to_string(),
-                new.result.as_ref().map(Value::to_string),
+                value_without_secrets(new.parameters.clone()).to_string(),
+                new.result
+                    .clone()
+                    .map(|result| value_without_secrets(result).to_string()),
                 new.error_code,
                 serde_json::json!(new.status_changes).to_string(),
                 new.duration_ms,

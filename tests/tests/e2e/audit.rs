@@ -55,6 +55,54 @@ fn secrets_and_long_texts_stay_out_of_the_record() {
     assert!(row.len() < 6_000, "{} bytes", row.len());
 }
 
+/// A secret is known by the name of its variable, not only by what it looks like.
+#[test]
+fn secrets_of_the_environment_are_in_no_record_answer_error_or_log() {
+    const SECRET: &str = "correct horse, battery";
+    let mut env = TestEnv::new();
+    env.set("DEPLOY_PASSWORD", SECRET);
+    env.set("CODEX_LOG", "trace");
+    for era in Era::BOTH {
+        let mut client = Client::start(&env, Server::Planning, era);
+        let call = |client: &mut Client, priority: &str, padding: usize| {
+            let title = format!("Use {SECRET}");
+            let description = format!("{}{SECRET}", "x".repeat(padding));
+            let task =
+                json!({ "taskTitle": title, "taskDescription": description, "priority": priority });
+            client.call("create_task", task)
+        };
+        // The second is cut in the middle of the secret.
+        for padding in [0, 1_990] {
+            let answer = call(&mut client, "low", padding);
+            assert!(!answer.is_error, "{answer:?}");
+            assert!(!format!("{answer:?}").contains("horse"), "{answer:?}");
+        }
+        let refused = call(&mut client, SECRET, 0);
+        assert!(refused.is_error, "{refused:?}");
+        assert!(!format!("{refused:?}").contains("horse"), "{refused:?}");
+        let tasks = client.read("codex://tasks").unwrap();
+        assert!(!tasks.to_string().contains("horse"), "{tasks}");
+        client.close_input();
+        client.wait();
+        assert!(!client.stderr().contains("horse"), "{}", client.stderr());
+    }
+    let events = env.store().read_now(|r| r.latest_events(None, 99)).unwrap();
+    let calls = events.iter().filter(|event| event.name == "create_task");
+    assert_eq!(calls.count(), 6);
+    let rows = serde_json::to_string(&events).unwrap();
+    assert!(
+        !rows.contains("horse") && !rows.contains("correct h"),
+        "{rows}"
+    );
+    for log in std::fs::read_dir(env.state().join("logs"))
+        .into_iter()
+        .flatten()
+    {
+        let text = std::fs::read_to_string(log.unwrap().path()).unwrap();
+        assert!(!text.contains("horse"), "{text}");
+    }
+}
+
 #[test]
 fn looking_leaves_nothing_behind() {
     for era in Era::BOTH {
