@@ -225,3 +225,5 @@ mod file_tests;
 mod queue_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod upgrade_tests;

@@ -1,8 +1,9 @@
 //! Database migrations: which version a database has, and how it gets to ours.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 
 use super::StoreError;
+use crate::fault;
 
 /// The whole current schema, readable on its own. It sets `user_version` itself.
 pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
@@ -37,9 +38,23 @@ pub(super) fn bring_up_to_date(connection: &Connection) -> Result<(), StoreError
     }
     // Two processes may come here at once: the second finds the work done.
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    let result = migrate(connection);
-    connection.execute_batch(if result.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    let result = migrate(connection).and_then(|()| {
+        step("commit of a migration")?;
+        Ok(connection.execute_batch("COMMIT")?)
+    });
+    match result {
+        Ok(()) => fault::after("commit of a migration"),
+        // Where it failed because SQLite has taken it back already, there is nothing to take back.
+        Err(_) if connection.is_autocommit() => {}
+        Err(_) => connection.execute_batch("ROLLBACK")?,
+    }
     result
+}
+
+/// Passes a step of a migration: a test ends or fails the program there.
+fn step(what: &str) -> Result<(), StoreError> {
+    fault::before(what)
+        .map_err(|_| rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None).into())
 }
 
 fn migrate(connection: &Connection) -> Result<(), StoreError> {
@@ -70,6 +85,7 @@ fn copy_into_current(connection: &Connection) -> Result<(), StoreError> {
         connection.execute_batch(&format!("DROP INDEX \"{index}\""))?;
     }
     for table in &old {
+        step("moving a table aside")?;
         let aside = aside(table);
         connection.execute_batch(&format!("ALTER TABLE \"{table}\" RENAME TO \"{aside}\""))?;
     }
@@ -78,9 +94,11 @@ fn copy_into_current(connection: &Connection) -> Result<(), StoreError> {
         let has_it = columns(connection, &aside(table))?.contains(&(*column).to_owned());
         missing.extend((!has_it).then_some(fill));
     }
+    step("making the current tables")?;
     connection.execute_batch(SCHEMA)?;
     let current = names(connection, "table")?;
     for table in &old {
+        step("copying a table")?;
         let aside = aside(table);
         // A table that is none of ours goes back to where it was.
         if !current.contains(table) {
@@ -124,105 +142,6 @@ fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, StoreErr
     Ok(names.collect::<Result<_, _>>()?)
 }
 
-fn version(connection: &Connection) -> Result<i64, StoreError> {
+pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Schemas of earlier versions, in the order in which they were released.
-    const OLD: &[&str] = &[
-        include_str!("old_schemas/version_1.sql"),
-        include_str!("old_schemas/version_4.sql"),
-        include_str!("old_schemas/version_5.sql"),
-    ];
-
-    fn description(connection: &Connection) -> Vec<(String, String)> {
-        let mut statement = connection
-            .prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
-            .unwrap();
-        statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-            .unwrap()
-            .collect::<Result<_, _>>()
-            .unwrap()
-    }
-
-    fn old(schema: &str) -> Connection {
-        let old = Connection::open_in_memory().unwrap();
-        old.pragma_update(None, "foreign_keys", "OFF").unwrap();
-        old.execute_batch(schema).unwrap();
-        old
-    }
-
-    #[test]
-    fn an_old_database_migrates_to_exactly_the_fresh_one() {
-        let fresh = Connection::open_in_memory().unwrap();
-        bring_up_to_date(&fresh).unwrap();
-        assert_eq!(version(&fresh).unwrap(), CURRENT);
-        for schema in OLD {
-            let old = old(schema);
-            bring_up_to_date(&old).unwrap();
-            assert_eq!(description(&old), description(&fresh));
-            assert_eq!(version(&old).unwrap(), CURRENT);
-        }
-    }
-
-    #[test]
-    fn rows_of_an_old_database_and_foreign_tables_survive() {
-        for schema in OLD {
-            let old = old(schema);
-            old.execute_batch(
-                "CREATE TABLE notes_of_a_person (text TEXT);
-                 INSERT INTO notes_of_a_person VALUES ('mine');
-                 INSERT INTO instances (id, kind, status, origin, repository, worktree_path, base_branch,
-                     prompt, require_review, max_reviews, launch_step, created_at, last_activity, status_since)
-                 VALUES ('work-1-a1', 'coding', 'running', 'launched', '/r', '/w', 'main', 'p', 0, 3, 'ready', 't', 't', 't');
-                 INSERT INTO messages (id, instance_id, sender, kind, body, state, created_at)
-                 VALUES ('m-b', 'work-1-a1', 's', 'note', 'first', 'owed', 't'),
-                        ('m-a', 'work-1-a1', 's', 'note', 'second', 'owed', 't');
-                 INSERT INTO tasks (id, repository, title, description, priority, status, created_at, updated_at)
-                 VALUES ('task-1', '/r', 't', 'd', 'low', 'done', 't', 't'), ('task-2', '/r', 't', 'd', 'low', 'open', 't', 't'),
-                        ('task-3', '/r', 't', 'd', 'low', 'open', 't', 't');
-                 INSERT INTO task_dependencies VALUES ('task-2', 'task-1'), ('task-3', 'task-1'), ('task-3', 'task-2');
-                 INSERT INTO mcp_events (source, server, name, parameters, duration_ms, created_at)
-                 VALUES ('tool', 's', 'n', '{}', 1.5, 't'), ('tool', 's', 'n', '{}', 2.5, 't');",
-            )
-            .unwrap();
-            bring_up_to_date(&old).unwrap();
-            let bodies: Vec<String> = old
-                .prepare("SELECT body FROM messages ORDER BY created_at, rowid")
-                .unwrap()
-                .query_map([], |row| row.get(0))
-                .unwrap()
-                .collect::<Result<_, _>>()
-                .unwrap();
-            assert_eq!(bodies, ["first", "second"]);
-            let count = |sql: &str| old.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-            assert_eq!(count("SELECT count(*) FROM instances"), 1);
-            assert_eq!(count("SELECT count(*) FROM notes_of_a_person"), 1);
-            assert_eq!(count("SELECT waits_for FROM tasks WHERE id = 'task-2'"), 0);
-            assert_eq!(count("SELECT waits_for FROM tasks WHERE id = 'task-3'"), 1);
-            assert_eq!(
-                count("SELECT events FROM event_totals WHERE milliseconds = 4.0"),
-                2
-            );
-            assert_eq!(count("SELECT count(*) FROM pragma_foreign_key_check"), 0);
-        }
-    }
-
-    #[test]
-    fn a_newer_database_is_left_alone() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection
-            .pragma_update(None, "user_version", CURRENT + 1)
-            .unwrap();
-        assert!(matches!(
-            bring_up_to_date(&connection),
-            Err(StoreError::TooNew { .. })
-        ));
-        assert!(description(&connection).is_empty());
-    }
 }

@@ -23,3 +23,4 @@ mod surface;
 mod tasks;
 mod tidy;
 mod tool_pages;
+mod upgrade;

@@ -1,17 +1,6 @@
--- Claude Codex: the whole database.
---
--- One SQLite file serves all repositories of a user. Every process that takes part (three kinds of MCP
--- server, the command line, Claude Code's hooks) opens it with WAL, and changes it only inside
--- BEGIN IMMEDIATE. Agents never talk to each other: what one says becomes a row here, and the rows
--- decide what the other is told.
---
--- Times are UTC text, `2026-07-28T12:34:56.789Z`, so that they sort and can be read.
--- Each CHECK below repeats an enum of the `model` module; a test holds the two equal.
--- A change here needs a higher user_version (CURRENT in shared/src/store/schema.rs). An older database is
--- migrated by copying the columns that both versions have, so a new column has a default, and a CHECK only
--- gets wider; a test proves that an old database migrates to exactly this.
+-- A database of schema version 3, with rows in every table: what an upgrade must bring through whole.
 
-PRAGMA user_version = 5;
+PRAGMA user_version = 3;
 
 -- Planned work, made by create_task. `number` counts up within one repository.
 CREATE TABLE tasks (
@@ -26,9 +15,6 @@ CREATE TABLE tasks (
     created_by      TEXT REFERENCES instances (id) ON DELETE SET NULL,
     issue_number    INTEGER CHECK (issue_number > 0),
     issue_url       TEXT,
-    -- When GitHub was asked to open its issue. Written before the request, so that after a cancelled call, a kill or a
-    -- lost answer the issue is looked for (by the mark in its body) before another is asked for.
-    issue_asked_at  TEXT,
     created_at      TEXT NOT NULL,
     updated_at      TEXT NOT NULL
 ) STRICT;
@@ -70,19 +56,6 @@ CREATE TABLE instances (
     -- The commit the branch started from; the branch is deleted on undo only if it still is there.
     base_commit        TEXT,
     tmux_session       TEXT,
-    -- The socket (`tmux -L`) of the server that has the session, whatever the settings say by now.
-    tmux_socket        TEXT,
-    -- Random for each start: the session and the agent's processes carry it (CODEX_LAUNCH_ID), and nothing
-    -- without it is typed into or killed. NULL before the first session, and in rows of older releases.
-    launch_id          TEXT,
-    -- The process in the pane, and when it began. While it lives the agent is alive, whatever tmux says. For
-    -- adopted sessions: the Claude Code that started the server.
-    agent_pid          INTEGER,
-    agent_started      TEXT,
-    -- When the agent was last started: the boot, and CLOCK_MONOTONIC in seconds, which can't be set and
-    -- stands still while the machine sleeps. Time limits count from here.
-    started_boot       TEXT,
-    started_monotonic  INTEGER,
     -- Set for adopted sessions inside a tmux of the person's own.
     tmux_pane          TEXT,
     claude_session_id  TEXT,
@@ -106,12 +79,8 @@ CREATE TABLE instances (
     -- The MCP server that speaks for this agent, and when that process began.
     server_pid         INTEGER,
     server_started     TEXT,
-    -- When its worktree was removed, or found to hold work that is nowhere else; NULL before that.
-    put_away_at        TEXT,
     -- Why it failed, or what of it was kept and where: one sentence for the person.
     note               TEXT,
-    -- Counts the leases on its messages: each gets the next number as its fencing token.
-    delivery_epoch     INTEGER NOT NULL DEFAULT 0,
     created_at         TEXT NOT NULL,
     last_activity      TEXT NOT NULL,
     -- When it reached the status it has.
@@ -165,22 +134,17 @@ CREATE TABLE messages (
     sender       TEXT NOT NULL,
     kind         TEXT NOT NULL CHECK (kind IN ('feedback', 'review_lost', 'limit_reached', 'note')),
     body         TEXT NOT NULL,
-    -- owed: nothing done yet. typed: pasted, proof awaited. taken: the agent has it. unconfirmed: typed, and nothing
-    -- proves that the agent has it; only a person sends it again. dropped: its agent ended for good.
-    state        TEXT NOT NULL CHECK (state IN ('owed', 'typed', 'taken', 'unconfirmed', 'dropped')),
+    -- owed: nothing done yet. typed: pasted, proof awaited. taken: the agent has it. dropped: its agent ended for good.
+    state        TEXT NOT NULL CHECK (state IN ('owed', 'typed', 'taken', 'dropped')),
     -- How it was taken.
     taken_by     TEXT CHECK (taken_by IN ('prompt_hook', 'stop_hook', 'session_hook', 'transcript', 'screen')),
     attempts     INTEGER NOT NULL DEFAULT 0,
     -- Who is delivering it now, until when nobody else may.
     lease_holder TEXT,
     lease_until  TEXT,
-    -- The fencing token of that lease, from instances.delivery_epoch.
-    lease_epoch  INTEGER NOT NULL DEFAULT 0,
-    -- The lease under which it was typed last: tmux knows, per pane, what was done under it.
-    typed_epoch  INTEGER NOT NULL DEFAULT 0,
     -- Not before this time (back-off).
     not_before   TEXT,
-    -- Why it still waits: a word of model::WaitReason.
+    -- Why it still waits: one phrase for the person.
     waiting_for  TEXT,
     created_at   TEXT NOT NULL,
     typed_at     TEXT,
@@ -212,17 +176,6 @@ CREATE TABLE pull_requests (
 
 -- One open pull request per branch: a race makes one row, not two.
 CREATE UNIQUE INDEX pull_requests_open_head ON pull_requests (repository, head_branch) WHERE state = 'open';
-
--- A merge that is under way, recorded before it is taken: whoever finds it after a crash finishes it.
-CREATE TABLE local_merges (
-    repository  TEXT PRIMARY KEY,
-    number      INTEGER NOT NULL,
-    base_branch TEXT NOT NULL,
-    -- Where the base branch is before and after.
-    old_commit  TEXT NOT NULL,
-    new_commit  TEXT NOT NULL,
-    begun_at    TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
 
 -- What was last heard from GitHub, for conditional requests and rate limits.
 CREATE TABLE github_state (
@@ -317,41 +270,48 @@ CREATE TABLE tdd_responses (
 
 CREATE INDEX tdd_responses_by_run ON tdd_responses (run_id, id);
 
--- The TDD phase of a Claude Code session in a worktree. Two sessions or worktrees never share one.
-CREATE TABLE tdd_phases (
-    worktree        TEXT NOT NULL,
-    claude_session  TEXT NOT NULL,
-    -- The common git directory: the session is guarded in the repository's other worktrees as well.
-    repository      TEXT NOT NULL,
-    phase           TEXT NOT NULL CHECK (phase IN ('requirements', 'interfaces', 'tests', 'implementation', 'done')),
-    -- When a person confirmed this phase.
-    confirmed_at    TEXT,
-    -- Whether the agent was told already that it has to ask for that.
-    asked           INTEGER NOT NULL DEFAULT 0 CHECK (asked IN (0, 1)),
-    -- The folder below `phases` of the state folder with the files as they were when the phase began.
-    snapshot        TEXT NOT NULL,
-    -- JSON array of {path, kind, how}: changes that this phase does not allow and that still stand.
-    violations      TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(violations)),
-    -- JSON array of the projects' folders in which files were edited.
-    projects        TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(projects)),
-    -- How often in a row the end of a turn was refused.
-    blocks          INTEGER NOT NULL DEFAULT 0,
-    -- Since when the agent's shell command runs that has not been reported as done.
-    command_since   TEXT,
-    -- When its last turn ended: what is heard right after it was typed before, by whomever.
-    turn_ended_at   TEXT,
-    -- The hook that is compiling or testing right now; the next one ends it.
-    checker_pid     INTEGER,
-    checker_started TEXT,
-    -- When the session was cleared: the one that follows takes the phase over.
-    released_at     TEXT,
-    -- When the session ended; taken up again, it is in its phase as before.
-    ended_at        TEXT,
-    started_at      TEXT NOT NULL,
-    phase_since     TEXT NOT NULL,
-    updated_at      TEXT NOT NULL,
-    PRIMARY KEY (worktree, claude_session)
-) STRICT, WITHOUT ROWID;
+-- Tables refer to each other in circles.
+PRAGMA foreign_keys = OFF;
+BEGIN;
+INSERT INTO tasks (id, repository, title, description, priority, estimated_hours, status, created_by, issue_number, issue_url, created_at, updated_at)
+    VALUES ('task-1', '/home/ada/src/app', 'Cache the index', 'It is read on every request.
+So it''s slow.', 'high', 2.5, 'in_progress', 'plan-cache-a1', 42, 'https://github.com/ada/app/issues/42', '2026-07-28T12:34:50.789Z', '2026-07-28T12:34:52.789Z');
+INSERT INTO tasks (id, repository, title, description, priority, estimated_hours, status, created_by, issue_number, issue_url, created_at, updated_at)
+    VALUES ('task-2', '/home/ada/src/app', 'Grüße, 你好 🦀', '', 'low', NULL, 'open', NULL, NULL, NULL, '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:51.789Z');
+INSERT INTO task_dependencies (task_id, depends_on)
+    VALUES ('task-2', 'task-1');
+INSERT INTO instances (id, kind, status, status_before, origin, repository, worktree_path, branch_name, base_branch, base_commit, tmux_session, tmux_pane, claude_session_id, issue_number, task_id, parent_instance_id, prompt, require_review, max_reviews, pr_number, pr_url, launch_step, owner_pid, owner_started, server_pid, server_started, note, created_at, last_activity, status_since, completed_at)
+    VALUES ('plan-cache-a1', 'planning', 'completed', NULL, 'launched', '/home/ada/src/app', '/home/ada/src/.claude-codex/app/plan-cache-a1', NULL, 'main', '0123456789abcdef0123456789abcdef01234567', 'plan-cache-a1', NULL, '6f0e5d4c-0000-4000-8000-000000000001', NULL, NULL, NULL, 'Plan the cache', 0, 0, NULL, NULL, 'ready', NULL, NULL, NULL, NULL, NULL, '2026-07-28T12:34:50.789Z', '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:51.789Z');
+INSERT INTO instances (id, kind, status, status_before, origin, repository, worktree_path, branch_name, base_branch, base_commit, tmux_session, tmux_pane, claude_session_id, issue_number, task_id, parent_instance_id, prompt, require_review, max_reviews, pr_number, pr_url, launch_step, owner_pid, owner_started, server_pid, server_started, note, created_at, last_activity, status_since, completed_at)
+    VALUES ('work-42-a1', 'coding', 'creating_pr', 'running', 'launched', '/home/ada/src/app', '/home/ada/src/.claude-codex/app/work-42-a1', 'codex/work-42-a1', 'main', '0123456789abcdef0123456789abcdef01234567', 'work-42-a1', NULL, '6f0e5d4c-0000-4000-8000-000000000002', 42, 'task-1', NULL, 'Fix issue 42; don''t break ''quotes''', 1, 3, 7, 'codex://pull/app/7', 'ready', 4003, 'boot 3', 4004, 'boot 4', 'a note', '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:55.789Z', '2026-07-28T12:34:55.789Z', NULL);
+INSERT INTO instances (id, kind, status, status_before, origin, repository, worktree_path, branch_name, base_branch, base_commit, tmux_session, tmux_pane, claude_session_id, issue_number, task_id, parent_instance_id, prompt, require_review, max_reviews, pr_number, pr_url, launch_step, owner_pid, owner_started, server_pid, server_started, note, created_at, last_activity, status_since, completed_at)
+    VALUES ('review-42-a1-r1', 'review', 'running', NULL, 'adopted', '/home/ada/src/app', '/home/ada/src/app', NULL, 'main', NULL, NULL, '%3', NULL, NULL, NULL, 'work-42-a1', 'Review it', 0, 0, NULL, NULL, 'ready', NULL, NULL, NULL, NULL, NULL, '2026-07-28T12:34:52.789Z', '2026-07-28T12:34:53.789Z', '2026-07-28T12:34:52.789Z', NULL);
+INSERT INTO issue_instances (repository, issue_number, instance_id)
+    VALUES ('/home/ada/src/app', 42, 'work-42-a1');
+INSERT INTO review_feedback (id, coding_instance_id, review_instance_id, round, commit_id, description, verdict, feedback, findings, requested_at, decided_at)
+    VALUES (3, 'work-42-a1', 'review-42-a1-r1', 1, '89abcdef0123456789abcdef0123456789abcdef', 'Please look', 'changes_requested', 'Two things', '[{"file":"src/lib.rs","line":7,"severity":"error","message":"off by one"}]', '2026-07-28T12:34:52.789Z', '2026-07-28T12:34:53.789Z');
+INSERT INTO messages (id, instance_id, sender, kind, body, state, taken_by, attempts, lease_holder, lease_until, not_before, waiting_for, created_at, typed_at, taken_at)
+    VALUES ('m-bbbbbbbb', 'work-42-a1', 'review-42-a1-r1', 'feedback', '[codex m-bbbbbbbb] Two things', 'taken', 'stop_hook', 2, 'pid 1', '2026-07-28T12:34:54.789Z', '2026-07-28T12:34:53.789Z', NULL, '2026-07-28T12:34:53.789Z', '2026-07-28T12:34:53.789Z', '2026-07-28T12:34:54.789Z');
+INSERT INTO messages (id, instance_id, sender, kind, body, state, taken_by, attempts, lease_holder, lease_until, not_before, waiting_for, created_at, typed_at, taken_at)
+    VALUES ('m-aaaaaaaa', 'work-42-a1', 'ada', 'note', '[codex m-aaaaaaaa] And be quick', 'owed', NULL, 0, NULL, NULL, NULL, 'busy', '2026-07-28T12:34:53.789Z', NULL, NULL);
+INSERT INTO pull_requests (repository, number, title, body, state, draft, head_branch, base_branch, head_commit, merge_commit, instance_id, created_at, updated_at, merged_at)
+    VALUES ('/home/ada/src/app', 7, 'Cache', 'Closes #42', 'open', 1, 'codex/work-42-a1', 'main', '89abcdef0123456789abcdef0123456789abcdef', NULL, 'work-42-a1', '2026-07-28T12:34:55.789Z', '2026-07-28T12:34:55.789Z', NULL);
+INSERT INTO pull_requests (repository, number, title, body, state, draft, head_branch, base_branch, head_commit, merge_commit, instance_id, created_at, updated_at, merged_at)
+    VALUES ('/home/ada/src/app', 6, 'Before', '', 'merged', 0, 'codex/old', 'main', '4567456745674567456745674567456745674567', '7654765476547654765476547654765476547654', NULL, '2026-07-28T12:34:50.789Z', '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:51.789Z');
+INSERT INTO github_state (resource, etag, body, retry_at, updated_at)
+    VALUES ('issues/ada/app', '"e"', '[]', '2026-07-28T12:34:57.789Z', '2026-07-28T12:34:56.789Z');
+INSERT INTO mcp_events (id, instance_id, source, server, name, parameters, result, error_code, status_changes, duration_ms, created_at)
+    VALUES (1, 'work-42-a1', 'tool', 'mcp-coding', 'request_review', '{"description":"Please look"}', '{"round":1}', NULL, '[{"instance":"work-42-a1","from":"running","to":"waiting_review"}]', 12.25, '2026-07-28T12:34:52.789Z');
+INSERT INTO mcp_events (id, instance_id, source, server, name, parameters, result, error_code, status_changes, duration_ms, created_at)
+    VALUES (9, NULL, 'command', 'claude-codex', 'stop', '{}', NULL, 'INSTANCE_NOT_FOUND', '[]', 0.5, '2026-07-28T12:34:58.789Z');
+INSERT INTO pane_control (instance_id, lease, holder, until)
+    VALUES ('work-42-a1', 'secret-less', 'ada', '2026-07-28T12:34:59.789Z');
+INSERT INTO webhook_deliveries (id, received_at)
+    VALUES ('72d3162e-cc78-11e3-81ab-4c9367dc0958', '2026-07-28T12:34:54.789Z');
+INSERT INTO tdd_runs (id, repository, spec_path, original_spec, iteration, max_iterations, branch_name, base_branch, worktree_path, status, step, turn, prompt, cleanup, pr_url, error, owner_pid, owner_started, created_at, updated_at)
+    VALUES ('20260728-123456-abcdef', '/home/ada/src/app', 'SPEC.md', '# Spec
 
--- Every hook asks by session.
-CREATE INDEX tdd_phases_by_session ON tdd_phases (claude_session);
+Do it.', 2, 5, 'codex/tdd', 'main', '/home/ada/src/.claude-codex/app/tdd', 'running', 'reviewing', 3, 'Go on', 1, NULL, NULL, 4005, 'boot 5', '2026-07-28T12:34:50.789Z', '2026-07-28T12:34:56.789Z');
+INSERT INTO tdd_responses (id, run_id, role, iteration, body, created_at)
+    VALUES (4, '20260728-123456-abcdef', 'coder', 1, 'Done', '2026-07-28T12:34:53.789Z');
+COMMIT;

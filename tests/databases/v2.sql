@@ -1,16 +1,6 @@
--- Claude Codex: the whole database.
---
--- One SQLite file serves all repositories of a user. Every process that takes part (three kinds of MCP
--- server, the command line, Claude Code's hooks) opens it with WAL, and changes it only inside
--- BEGIN IMMEDIATE. Agents never talk to each other: what one says becomes a row here, and the rows
--- decide what the other is told.
---
--- Times are UTC text, `2026-07-28T12:34:56.789Z`, so that they sort and can be read.
--- Each CHECK below repeats an enum of the `model` module; a test holds the two equal.
--- A change here needs a migration in shared/src/store/migrations/ and a higher user_version; a test
--- proves that an old database migrates to exactly this.
+-- A database of schema version 2, with rows in every table: what an upgrade must bring through whole.
 
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- Planned work, made by create_task. `number` counts up within one repository.
 CREATE TABLE tasks (
@@ -217,3 +207,62 @@ CREATE TABLE mcp_events (
 ) STRICT;
 
 CREATE INDEX mcp_events_by_instance ON mcp_events (instance_id, id);
+
+-- Who has taken control of an agent's terminal in the dashboard: nothing is typed into it for anybody else.
+CREATE TABLE pane_control (
+    instance_id TEXT PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
+    -- Random; only who took control knows it.
+    lease       TEXT NOT NULL,
+    -- As they call themselves, for everybody else.
+    holder      TEXT NOT NULL,
+    -- Not after this time, unless renewed.
+    until       TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Webhooks that were heard: GitHub names each, and one that comes again changes nothing. The newest are kept.
+CREATE TABLE webhook_deliveries (
+    id          TEXT PRIMARY KEY,
+    received_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhook_deliveries_by_time ON webhook_deliveries (received_at);
+
+-- Tables refer to each other in circles.
+PRAGMA foreign_keys = OFF;
+BEGIN;
+INSERT INTO tasks (id, repository, title, description, priority, estimated_hours, status, created_by, issue_number, issue_url, created_at, updated_at)
+    VALUES ('task-1', '/home/ada/src/app', 'Cache the index', 'It is read on every request.
+So it''s slow.', 'high', 2.5, 'in_progress', 'plan-cache-a1', 42, 'https://github.com/ada/app/issues/42', '2026-07-28T12:34:50.789Z', '2026-07-28T12:34:52.789Z');
+INSERT INTO tasks (id, repository, title, description, priority, estimated_hours, status, created_by, issue_number, issue_url, created_at, updated_at)
+    VALUES ('task-2', '/home/ada/src/app', 'Grüße, 你好 🦀', '', 'low', NULL, 'open', NULL, NULL, NULL, '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:51.789Z');
+INSERT INTO task_dependencies (task_id, depends_on)
+    VALUES ('task-2', 'task-1');
+INSERT INTO instances (id, kind, status, status_before, origin, repository, worktree_path, branch_name, base_branch, base_commit, tmux_session, tmux_pane, claude_session_id, issue_number, task_id, parent_instance_id, prompt, require_review, max_reviews, pr_number, pr_url, launch_step, owner_pid, owner_started, server_pid, server_started, note, created_at, last_activity, status_since, completed_at)
+    VALUES ('plan-cache-a1', 'planning', 'completed', NULL, 'launched', '/home/ada/src/app', '/home/ada/src/.claude-codex/app/plan-cache-a1', NULL, 'main', '0123456789abcdef0123456789abcdef01234567', 'plan-cache-a1', NULL, '6f0e5d4c-0000-4000-8000-000000000001', NULL, NULL, NULL, 'Plan the cache', 0, 0, NULL, NULL, 'ready', NULL, NULL, NULL, NULL, NULL, '2026-07-28T12:34:50.789Z', '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:51.789Z');
+INSERT INTO instances (id, kind, status, status_before, origin, repository, worktree_path, branch_name, base_branch, base_commit, tmux_session, tmux_pane, claude_session_id, issue_number, task_id, parent_instance_id, prompt, require_review, max_reviews, pr_number, pr_url, launch_step, owner_pid, owner_started, server_pid, server_started, note, created_at, last_activity, status_since, completed_at)
+    VALUES ('work-42-a1', 'coding', 'creating_pr', 'running', 'launched', '/home/ada/src/app', '/home/ada/src/.claude-codex/app/work-42-a1', 'codex/work-42-a1', 'main', '0123456789abcdef0123456789abcdef01234567', 'work-42-a1', NULL, '6f0e5d4c-0000-4000-8000-000000000002', 42, 'task-1', NULL, 'Fix issue 42; don''t break ''quotes''', 1, 3, 7, 'codex://pull/app/7', 'ready', 4003, 'boot 3', 4004, 'boot 4', 'a note', '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:55.789Z', '2026-07-28T12:34:55.789Z', NULL);
+INSERT INTO instances (id, kind, status, status_before, origin, repository, worktree_path, branch_name, base_branch, base_commit, tmux_session, tmux_pane, claude_session_id, issue_number, task_id, parent_instance_id, prompt, require_review, max_reviews, pr_number, pr_url, launch_step, owner_pid, owner_started, server_pid, server_started, note, created_at, last_activity, status_since, completed_at)
+    VALUES ('review-42-a1-r1', 'review', 'running', NULL, 'adopted', '/home/ada/src/app', '/home/ada/src/app', NULL, 'main', NULL, NULL, '%3', NULL, NULL, NULL, 'work-42-a1', 'Review it', 0, 0, NULL, NULL, 'ready', NULL, NULL, NULL, NULL, NULL, '2026-07-28T12:34:52.789Z', '2026-07-28T12:34:53.789Z', '2026-07-28T12:34:52.789Z', NULL);
+INSERT INTO issue_instances (repository, issue_number, instance_id)
+    VALUES ('/home/ada/src/app', 42, 'work-42-a1');
+INSERT INTO review_feedback (id, coding_instance_id, review_instance_id, round, commit_id, description, verdict, feedback, findings, requested_at, decided_at)
+    VALUES (3, 'work-42-a1', 'review-42-a1-r1', 1, '89abcdef0123456789abcdef0123456789abcdef', 'Please look', 'changes_requested', 'Two things', '[{"file":"src/lib.rs","line":7,"severity":"error","message":"off by one"}]', '2026-07-28T12:34:52.789Z', '2026-07-28T12:34:53.789Z');
+INSERT INTO messages (id, instance_id, sender, kind, body, state, taken_by, attempts, lease_holder, lease_until, not_before, waiting_for, created_at, typed_at, taken_at)
+    VALUES ('m-bbbbbbbb', 'work-42-a1', 'review-42-a1-r1', 'feedback', '[codex m-bbbbbbbb] Two things', 'taken', 'stop_hook', 2, 'pid 1', '2026-07-28T12:34:54.789Z', '2026-07-28T12:34:53.789Z', NULL, '2026-07-28T12:34:53.789Z', '2026-07-28T12:34:53.789Z', '2026-07-28T12:34:54.789Z');
+INSERT INTO messages (id, instance_id, sender, kind, body, state, taken_by, attempts, lease_holder, lease_until, not_before, waiting_for, created_at, typed_at, taken_at)
+    VALUES ('m-aaaaaaaa', 'work-42-a1', 'ada', 'note', '[codex m-aaaaaaaa] And be quick', 'owed', NULL, 0, NULL, NULL, NULL, 'busy', '2026-07-28T12:34:53.789Z', NULL, NULL);
+INSERT INTO pull_requests (repository, number, title, body, state, draft, head_branch, base_branch, head_commit, merge_commit, instance_id, created_at, updated_at, merged_at)
+    VALUES ('/home/ada/src/app', 7, 'Cache', 'Closes #42', 'open', 1, 'codex/work-42-a1', 'main', '89abcdef0123456789abcdef0123456789abcdef', NULL, 'work-42-a1', '2026-07-28T12:34:55.789Z', '2026-07-28T12:34:55.789Z', NULL);
+INSERT INTO pull_requests (repository, number, title, body, state, draft, head_branch, base_branch, head_commit, merge_commit, instance_id, created_at, updated_at, merged_at)
+    VALUES ('/home/ada/src/app', 6, 'Before', '', 'merged', 0, 'codex/old', 'main', '4567456745674567456745674567456745674567', '7654765476547654765476547654765476547654', NULL, '2026-07-28T12:34:50.789Z', '2026-07-28T12:34:51.789Z', '2026-07-28T12:34:51.789Z');
+INSERT INTO github_state (resource, etag, body, retry_at, updated_at)
+    VALUES ('issues/ada/app', '"e"', '[]', '2026-07-28T12:34:57.789Z', '2026-07-28T12:34:56.789Z');
+INSERT INTO mcp_events (id, instance_id, source, server, name, parameters, result, error_code, status_changes, duration_ms, created_at)
+    VALUES (1, 'work-42-a1', 'tool', 'mcp-coding', 'request_review', '{"description":"Please look"}', '{"round":1}', NULL, '[{"instance":"work-42-a1","from":"running","to":"waiting_review"}]', 12.25, '2026-07-28T12:34:52.789Z');
+INSERT INTO mcp_events (id, instance_id, source, server, name, parameters, result, error_code, status_changes, duration_ms, created_at)
+    VALUES (9, NULL, 'command', 'claude-codex', 'stop', '{}', NULL, 'INSTANCE_NOT_FOUND', '[]', 0.5, '2026-07-28T12:34:58.789Z');
+INSERT INTO pane_control (instance_id, lease, holder, until)
+    VALUES ('work-42-a1', 'secret-less', 'ada', '2026-07-28T12:34:59.789Z');
+INSERT INTO webhook_deliveries (id, received_at)
+    VALUES ('72d3162e-cc78-11e3-81ab-4c9367dc0958', '2026-07-28T12:34:54.789Z');
+COMMIT;
