@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::attach::AttachArgs;
+use crate::commands::backup::BackupArgs;
 use crate::commands::clean::CleanArgs;
 use crate::commands::code::CodeArgs;
 use crate::commands::completions::CompletionsArgs;
@@ -21,6 +22,7 @@ use crate::commands::man::ManArgs;
 use crate::commands::phase::PhaseArgs;
 use crate::commands::plan::PlanArgs;
 use crate::commands::pr::PrArgs;
+use crate::commands::restore::RestoreArgs;
 use crate::commands::resume::ResumeArgs;
 use crate::commands::review::ReviewArgs;
 use crate::commands::send::SendArgs;
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     Logs(LogsArgs),
     Dashboard(DashboardArgs),
     Doctor(DoctorArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
     Init(InitArgs),
     Config(ConfigArgs),
     Trust(TrustArgs),

@@ -48,6 +48,8 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
         Command::Man(args) => return commands::man::man(&args),
         Command::DemoAgent(args) => return demo::demo_agent(&args),
         Command::StartAgent(args) => return commands::start_agent::start_agent(&args),
+        Command::Backup(args) => return commands::backup::backup(args, output),
+        Command::Restore(args) => return commands::restore::restore(&args, output),
         // Answered in `main`; here only for `--help`.
         Command::Hook(_) => return Ok(()),
         Command::Attach(_)
@@ -112,10 +114,12 @@ async fn dispatch_async(command: Command, output: Output) -> Result<(), Failure>
         Command::Tasks(args) => commands::tasks::tasks(&args, output).await,
         Command::Tdd(args) => commands::tdd::tdd(args, output).await,
         Command::Trust(args) => commands::trust::trust(&args, output).await,
-        Command::Completions(_)
+        Command::Backup(_)
+        | Command::Completions(_)
         | Command::DemoAgent(_)
         | Command::Hook(_)
         | Command::Man(_)
+        | Command::Restore(_)
         | Command::StartAgent(_) => Ok(()),
     }
 }

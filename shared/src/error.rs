@@ -172,11 +172,26 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
         match error {
-            StoreError::Corrupt { .. } => Self::new(Code::DatabaseCorrupt, message).hint(
-                "Move the database file away (its folder is `$CODEX_STATE_DIR`, or the folder of `CODEX_DB`) and try again; a new one is made. `sqlite3 FILE .recover` may save what it held.",
+            StoreError::Corrupt { .. } | StoreError::Damaged { .. } | StoreError::Emptied { .. } | StoreError::LogAlone { .. } => {
+                Self::new(Code::DatabaseCorrupt, message).hint(
+                    "`claude-codex restore FILE` puts a backup in its place, `claude-codex restore --empty` a new database; both keep what is there under another name. `claude-codex doctor` names the file.",
+                )
+            }
+            StoreError::Foreign => Self::new(Code::DatabaseCorrupt, message)
+                .hint("Name another file in CODEX_DB, or another folder in CODEX_STATE_DIR. `claude-codex doctor` names the file."),
+            StoreError::BadBackup { .. } => Self::new(Code::DatabaseCorrupt, message)
+                .hint("Choose another backup; nothing was changed."),
+            StoreError::NotAFile { .. } => Self::new(Code::DatabaseUnavailable, message)
+                .hint("Move the folder away, or name a file in CODEX_DB."),
+            StoreError::Exists { .. } => Self::new(Code::InvalidArguments, message)
+                .hint("Name another file, or replace it with --force; nothing was changed."),
+            StoreError::InUse { .. } => Self::new(Code::InvalidArguments, message)
+                .hint("Name another file; nothing was changed."),
+            StoreError::File { .. } => Self::new(Code::DatabaseUnavailable, message)
+                .hint("Check that the folder can be written and has space; the database is as it was."),
+            StoreError::TooNew { .. } => Self::new(Code::DatabaseNewer, message).hint(
+                "Update Claude Codex: a newer version of it has used this database. Or give this version a database of its own: name it in CODEX_DB, or `claude-codex restore FILE` with a backup from before; that keeps the newer one under another name.",
             ),
-            StoreError::TooNew { .. } => Self::new(Code::DatabaseNewer, message)
-                .hint("Update Claude Codex: a newer version of it has used this database."),
             StoreError::ReadOnly { .. } => Self::new(Code::DatabaseReadOnly, message).hint(
                 "Make the state folder and the files in it writable for this user, or set CODEX_STATE_DIR to one that is.",
             ),
@@ -189,7 +204,7 @@ impl From<StoreError> for Error {
                 .hint("Call again: the database that has the name now is opened. What only the old file held is not in it."),
             StoreError::Folder { .. } | StoreError::CannotOpen { .. } => {
                 Self::new(Code::DatabaseUnavailable, message)
-                    .hint("Set CODEX_STATE_DIR to a folder that can be made and written.")
+                    .hint("Make the state folder and the database in it readable and writable for this user, or set CODEX_STATE_DIR to a folder that can be made and written.")
             }
             StoreError::Io { .. } => Self::new(Code::DatabaseUnavailable, message)
                 .hint("Check the quota and the file system of the state folder, then call again; nothing was changed."),

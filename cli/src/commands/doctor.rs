@@ -19,7 +19,7 @@ Examples:
   claude-codex doctor --json | jq '.[] | select(.status != \"ok\")'
   claude-codex doctor --deep
 
---deep compares every row with processes, sessions, transcripts, worktrees, branches and files. It reads whole
+--deep reads the whole database, and compares every row with processes, sessions, transcripts, worktrees, branches and files. It reads whole
 transcripts, so it may take a while; it expects that no agent is being launched or ended at the same moment.
 
 The exit code is 1 if anything is an error; warnings only tell.";
@@ -83,7 +83,7 @@ impl Check {
 
 pub(crate) async fn doctor(arguments: &DoctorArgs, output: Output) -> Result<(), Failure> {
     let environment = Environment::of_process();
-    let mut checks = checks::all(&environment).await;
+    let mut checks = checks::all(&environment, arguments.deep).await;
     if arguments.deep {
         checks.extend(deep::all(&environment).await);
     }

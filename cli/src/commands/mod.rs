@@ -1,6 +1,7 @@
 //! One command each: its arguments, then its function.
 
 pub(crate) mod attach;
+pub(crate) mod backup;
 pub(crate) mod clean;
 pub(crate) mod code;
 pub(crate) mod completions;
@@ -21,6 +22,7 @@ mod mcp_json;
 pub(crate) mod phase;
 pub(crate) mod plan;
 pub(crate) mod pr;
+pub(crate) mod restore;
 pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod send;

@@ -1,6 +1,6 @@
 //! What can go wrong with the database, told apart by what a person can do about it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
@@ -25,6 +25,28 @@ pub enum StoreError {
     CannotOpen { source: rusqlite::Error },
     #[error("the database cannot be read or written: {source}")]
     Io { source: rusqlite::Error },
+    #[error("the database is damaged: {}", problems.join("; "))]
+    Damaged { problems: Vec<String> },
+    #[error("the database {path} is empty: something has emptied it")]
+    Emptied { path: PathBuf },
+    #[error("the database {path} is missing, but its log is there")]
+    LogAlone { path: PathBuf },
+    #[error("{path} is a folder, and should be the database")]
+    NotAFile { path: PathBuf },
+    #[error("the file is a database of another program")]
+    Foreign,
+    #[error("{path} is no backup that can be restored: {problem}")]
+    BadBackup { path: PathBuf, problem: String },
+    #[error("{path} exists already")]
+    Exists { path: PathBuf },
+    #[error("{path} belongs to the database that is in use")]
+    InUse { path: PathBuf },
+    #[error("cannot {action} {path}: {source}")]
+    File {
+        action: &'static str,
+        path: PathBuf,
+        source: std::io::Error,
+    },
     #[error("the database has version {found}, this program knows versions up to {supported}")]
     TooNew { found: i64, supported: i64 },
     #[error("the database failed: {source}")]
@@ -67,6 +89,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Says which file something could not be done with.
+    pub(super) fn file(action: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::File {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     /// Returns what the library said, if it is at the bottom of this.
     pub(super) fn sqlite(&self) -> Option<ffi::Error> {
         match self {
@@ -78,6 +109,15 @@ impl StoreError {
             | Self::Io { source }
             | Self::Sql { source } => source.sqlite_error().copied(),
             Self::Folder { .. }
+            | Self::Damaged { .. }
+            | Self::Emptied { .. }
+            | Self::LogAlone { .. }
+            | Self::NotAFile { .. }
+            | Self::Foreign
+            | Self::BadBackup { .. }
+            | Self::Exists { .. }
+            | Self::InUse { .. }
+            | Self::File { .. }
             | Self::TooNew { .. }
             | Self::Moved
             | Self::ShuttingDown

@@ -5,6 +5,7 @@
 //! two processes that read before they write then queue up instead of failing.
 
 mod adopted;
+mod care;
 mod changes;
 mod contradictions;
 mod database;
@@ -19,6 +20,7 @@ mod open;
 mod overview;
 mod pane_control;
 mod phases;
+mod place;
 mod plans;
 mod pull_requests;
 mod queue;
@@ -41,6 +43,7 @@ use database::{Database, Opened, Purpose};
 use queue::Queue;
 use rusqlite::{Connection, TransactionBehavior};
 
+pub use care::{Copied, Depth, Restored, back_up, restore, stamp};
 pub use changes::Changes;
 pub use contradictions::Contradiction;
 pub use error::StoreError;
@@ -198,13 +201,15 @@ impl Store {
         Ok(watcher.changes())
     }
 
-    /// Looks for damage; an empty answer means that there is none.
+    /// Looks for damage in the pages; an empty answer means that there is none.
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.check_to(Depth::Pages)
+    }
+
+    /// Looks for damage; an empty answer means that there is none.
+    pub fn check_to(&self, depth: Depth) -> Result<Vec<String>, StoreError> {
         self.database.with(Purpose::Read, |opened| {
-            let mut statement = opened.connection.prepare("PRAGMA quick_check(5)")?;
-            let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-            let problems = rows.collect::<Result<Vec<_>, _>>()?;
-            Ok(problems.into_iter().filter(|line| line != "ok").collect())
+            care::problems(&opened.connection, depth)
         })
     }
 
@@ -219,6 +224,8 @@ impl Store {
     }
 }
 
+#[cfg(test)]
+mod care_tests;
 #[cfg(test)]
 mod file_tests;
 #[cfg(test)]

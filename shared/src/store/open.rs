@@ -1,18 +1,16 @@
 //! Opening the database: folder, pragmas, schema.
 
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{StoreError, schema};
+use super::{StoreError, place, schema};
 use crate::file;
 
 /// How long a writer waits for others. Each holds the lock for a fraction of a millisecond; this is
 /// for many at once, and for a machine that stalls.
-const BUSY_LIMIT: Duration = Duration::from_secs(30);
+pub(super) const BUSY_LIMIT: Duration = Duration::from_secs(30);
 /// A waiting writer tries again after 1 to 10 ms. `SQLite`'s own steps grow to 100 ms, in which
 /// dozens of others overtake it.
 const SHORTEST_STEP: Duration = Duration::from_millis(1);
@@ -22,14 +20,14 @@ const STATEMENT_CACHE: usize = 64;
 
 /// Opens the database, making or migrating it if need be.
 ///
-/// Two that make it at once both switch it to WAL, and `SQLite` refuses one of them without asking its busy
+/// Two that open a new one at once both switch it to WAL, and `SQLite` refuses one of them without asking its busy
 /// handler: that one begins anew.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let began = Instant::now();
     loop {
         match open_once(path) {
             Err(StoreError::Busy { .. }) if began.elapsed() < BUSY_LIMIT => {
-                std::thread::sleep(SHORTEST_STEP + jitter());
+                pause();
             }
             opened => return opened,
         }
@@ -43,19 +41,8 @@ fn open_once(path: &Path) -> Result<Connection, StoreError> {
             source,
         })?;
     }
-    // `SQLite` would make it readable for others; its companions get the mode that it has. Why it can't be made,
-    // if it is not there already, `SQLite` says better.
-    let _ = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    let mut connection = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )?;
+    let _held = place::prepare(path)?;
+    let mut connection = open_to_watch(path)?;
     // First, so that the pragmas below wait for a busy database too.
     connection.busy_handler(Some(patience()))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -67,7 +54,7 @@ fn open_once(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens a database that exists, only to look whether it has changed.
+/// Opens a database that exists, as it is.
 pub(super) fn open_to_watch(path: &Path) -> Result<Connection, StoreError> {
     Ok(Connection::open_with_flags(
         path,
@@ -76,7 +63,7 @@ pub(super) fn open_to_watch(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Returns what `SQLite` asks whether to try again, with the number of times it has asked before.
-fn patience() -> impl FnMut(i32) -> bool + Send + 'static {
+pub(super) fn patience() -> impl FnMut(i32) -> bool + Send + 'static {
     let mut began = Instant::now();
     move |asked| {
         if asked == 0 {
@@ -85,9 +72,14 @@ fn patience() -> impl FnMut(i32) -> bool + Send + 'static {
         if began.elapsed() >= BUSY_LIMIT {
             return false;
         }
-        std::thread::sleep(SHORTEST_STEP + jitter());
+        pause();
         true
     }
+}
+
+/// Waits for a moment before trying again.
+pub(super) fn pause() {
+    std::thread::sleep(SHORTEST_STEP + jitter());
 }
 
 /// The clock's last digits differ between processes, which is all that is asked of them.

@@ -68,9 +68,14 @@ fn migrate(connection: &Connection) -> Result<(), StoreError> {
     if found == CURRENT {
         return Ok(());
     }
-    if found == 0 {
+    let tables = names(connection, "table")?;
+    if found == 0 && tables.is_empty() {
         connection.execute_batch(SCHEMA)?;
         return Ok(());
+    }
+    // Other programs count their versions too.
+    if found <= 0 || !tables.iter().any(|table| table == "instances") {
+        return Err(StoreError::Foreign);
     }
     copy_into_current(connection)
 }
@@ -127,7 +132,7 @@ fn aside(table: &str) -> String {
     format!("before_migration_{table}")
 }
 
-fn names(connection: &Connection, kind: &str) -> Result<Vec<String>, StoreError> {
+pub(super) fn names(connection: &Connection, kind: &str) -> Result<Vec<String>, StoreError> {
     let mut statement = connection.prepare(
         "SELECT name FROM sqlite_schema
          WHERE type = ?1 AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",

@@ -8,6 +8,7 @@ mod leftovers;
 mod messages;
 mod repositories;
 
+pub use repositories::unknown_worktrees;
 use serde::Serialize;
 
 use super::{Context, reconcile};

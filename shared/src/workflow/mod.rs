@@ -61,7 +61,7 @@ pub use detach::finish_when_done;
 pub use finish::{Stopped, stop};
 pub use forge::{Forge, forge, read_issue};
 pub use hook_session::{HookSession, instance_of_hook};
-pub use invariants::{Invariant, InvariantViolation, check_invariants};
+pub use invariants::{Invariant, InvariantViolation, check_invariants, unknown_worktrees};
 pub use launch::{Issue, LaunchRequest, launch};
 pub use open_work::{Missing, OpenWork, OpenWorkSource, open_work};
 pub use order::{MOST_PROMPT_BYTES, MOST_REVIEWS, Order, check_prompt, prepare};

@@ -32,6 +32,7 @@ fn what_is_linked_exists() {
         "docs/configuration.md",
         "docs/clients.md",
         "docs/dashboard.md",
+        "docs/database.md",
         "docs/tdd.md",
         "examples/README.md",
     ] {

@@ -10,6 +10,7 @@ mod analysis;
 mod audit;
 mod bad_database;
 mod bad_input;
+mod care;
 mod docs;
 mod examples;
 mod faults;

@@ -9,10 +9,11 @@ use shared::config::{Config, Environment, Settings};
 use shared::error::{Code, Error};
 use shared::git::{Git, GitError, Repository};
 use shared::model::InstanceKind;
-use shared::store::Store;
-use shared::tmux::{SocketName, Tmux};
+use shared::store::{Depth, Store, StoreError};
+use shared::tmux::{LaunchId, PaneState, SocketName, Tmux};
 use shared::workflow::{self, Context, Forge, Run};
 
+use super::super::restore::newest;
 use super::{Check, private};
 use crate::servers;
 
@@ -20,8 +21,10 @@ use crate::servers;
 const LEAST_SPACE: u64 = 100 << 20;
 /// Below this a few worktrees with their builds may not fit.
 const LITTLE_SPACE: u64 = 2 << 30;
+/// A database above this takes seconds to read.
+const LARGE: u64 = 200 << 20;
 
-pub(super) async fn all(environment: &Environment) -> Vec<Check> {
+pub(super) async fn all(environment: &Environment, deep: bool) -> Vec<Check> {
     let repository = Repository::discover(environment.directory()).await;
     let root = repository.as_ref().ok().map(Repository::root);
     let config = Config::load(environment, root, &[]);
@@ -53,7 +56,7 @@ pub(super) async fn all(environment: &Environment) -> Vec<Check> {
     }
     checks.extend(folders(environment, &settings, root));
     checks.extend(private(environment));
-    let database = database(environment);
+    let database = database(environment, deep);
     let healthy = database.fix.is_none();
     checks.push(database);
     if healthy {
@@ -241,29 +244,49 @@ fn folder_is_fit(name: &'static str, folder: &Path) -> Check {
     }
 }
 
-fn database(environment: &Environment) -> Check {
+/// Looks at the database: its pages if it is small, everything if asked to.
+fn database(environment: &Environment, deep: bool) -> Check {
     let name = "database";
     let path = match environment.database() {
         Ok(path) => path,
         Err(error) => return Check::error(name, error),
     };
     let shown = path.display();
-    if !path.exists() {
+    if path.symlink_metadata().is_err() && !beside(&path, "-wal").exists() {
         return Check::ok(name, format!("{shown} will be made at the first launch"));
     }
-    let problems = Store::open(&path).and_then(|store| store.check());
-    match problems {
-        Ok(problems) if problems.is_empty() => Check::ok(name, format!("{shown} is sound")),
-        Ok(problems) => Check::error(
-            name,
-            Error::new(
-                Code::DatabaseCorrupt,
-                format!("{shown} is damaged: {}", problems.join("; ")),
-            )
-            .hint("Move it away; `sqlite3 FILE .recover` may save what it held."),
-        ),
-        Err(error) => Check::error(name, error),
+    let large = std::fs::metadata(&path).is_ok_and(|found| found.len() > LARGE);
+    let checked = Store::open(&path).and_then(|store| match (deep, large) {
+        (true, _) => store.check_to(Depth::Whole).map(Some),
+        (false, false) => store.check().map(Some),
+        (false, true) => Ok(None),
+    });
+    let error = match checked {
+        Ok(Some(problems)) if problems.is_empty() => {
+            return Check::ok(name, format!("{shown} is sound"));
+        }
+        Ok(None) => {
+            return Check::ok(
+                name,
+                format!("{shown} opens; it is large, so only --deep looks at every page"),
+            );
+        }
+        Ok(Some(problems)) => Error::from(StoreError::Damaged { problems }),
+        Err(error) => error.into(),
+    };
+    let mut check = Check::error(name, error);
+    check.message = format!("{shown}: {}", check.message);
+    if let Some(backup) = newest(environment) {
+        let fix = check.fix.unwrap_or_default();
+        check.fix = Some(format!("{fix} The newest backup is {}.", backup.display()));
     }
+    check
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// Looks for what ended agents left; only where there is a database that could know of any.
@@ -281,6 +304,9 @@ async fn leftovers(environment: &Environment) -> Vec<Check> {
             sessions(&context)
                 .await
                 .unwrap_or_else(|error| Check::error("sessions", error)),
+            unknown_worktrees(&context)
+                .await
+                .unwrap_or_else(|error| Check::error("unknown", error)),
             retention(&context)
                 .await
                 .unwrap_or_else(|error| Check::error("retention", error)),
@@ -310,19 +336,25 @@ async fn of_ended_agents(context: &Context) -> Result<Check, Error> {
 async fn sessions(context: &Context) -> Result<Check, Error> {
     let name = "sessions";
     let panes = context.tmux.list().await?;
-    let sessions = panes.iter().map(|pane| pane.session.as_str().to_owned());
-    let mut foreign: Vec<String> = sessions.collect();
+    let sessions = panes.iter().map(|pane| {
+        let launch = pane.launch.as_ref().map(|launch| launch.as_str().to_owned());
+        (pane.session.as_str().to_owned(), launch)
+    });
+    let mut foreign: Vec<(String, Option<String>)> = sessions.collect();
     foreign.sort_unstable();
     foreign.dedup();
     let foreign = context
         .store
         .read(move |r| {
             let mut unknown = Vec::new();
-            for session in foreign {
+            for (session, launch) in foreign {
                 // A session is called by the id of its agent.
                 let known = match session.parse() {
-                    Ok(id) => r.instance_exists(&id)?,
-                    Err(_) => false,
+                    // One without a mark may be a row's of an older release.
+                    Ok(id) if r.instance_exists(&id)? => {
+                        launch.is_none() || launch == r.instance(&id)?.launch_id
+                    }
+                    Ok(_) | Err(_) => false,
                 };
                 if !known {
                     unknown.push(session);
@@ -338,7 +370,27 @@ async fn sessions(context: &Context) -> Result<Check, Error> {
     Ok(Check::warning(
         name,
         format!("sessions that belong to no agent: {}", foreign.join(", ")),
-        format!("If they are not yours: tmux -L {socket} kill-session -t ={first}"),
+        format!(
+            "An agent that a restored backup does not know goes on there: `tmux -L {socket} attach -t ={first}` shows it. What is not wanted: tmux -L {socket} kill-session -t ={first}"
+        ),
+    ))
+}
+
+/// Looks for worktrees in the agents' folder of this repository that no agent is known for.
+async fn unknown_worktrees(context: &Context) -> Result<Check, Error> {
+    let name = "unknown";
+    let found = workflow::unknown_worktrees(context).await?;
+    if found.is_empty() {
+        return Ok(Check::ok(name, "every worktree belongs to an agent"));
+    }
+    let paths: Vec<_> = found
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    Ok(Check::warning(
+        name,
+        format!("worktrees that belong to no agent: {}", paths.join(", ")),
+        "They stay: after a restored backup they may be at work. `git worktree remove PATH` removes one without unsaved work.",
     ))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Context, Invariant, InvariantViolation};
 use crate::error::Error;
-use crate::git::{GitError, Repository};
+use crate::git::{GitError, Repository, Worktree};
 use crate::model::{Instance, Origin};
 use crate::workflow::launch::worktree_folder;
 
@@ -49,21 +49,9 @@ async fn worktrees(
 ) -> Result<Vec<InvariantViolation>, Error> {
     let folder = worktree_folder(context, repository);
     let folder = folder.canonicalize().unwrap_or(folder);
-    let known: HashSet<PathBuf> = own
-        .iter()
-        .map(|instance| canonical(&instance.worktree_path))
-        .collect();
     let listed = repository.worktrees().await?;
-    let of_git = listed.iter().map(|worktree| canonical(&worktree.path));
-    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-    let on_disk = entries.map(|entry| entry.path());
-    let all: BTreeSet<PathBuf> = of_git
-        .filter(|path| path.starts_with(&folder))
-        .chain(on_disk)
-        .collect();
-    let mut found: Vec<InvariantViolation> = all
+    let mut found: Vec<InvariantViolation> = without_agent(&folder, &listed, own)
         .into_iter()
-        .filter(|path| !known.contains(path))
         .map(|path| left(&path, "worktree that belongs to no agent"))
         .collect();
     found.extend(
@@ -78,6 +66,34 @@ async fn worktrees(
             }),
     );
     Ok(found)
+}
+
+/// Returns the worktrees in the agents' folder of the current repository that no row accounts for.
+pub async fn unknown_worktrees(context: &Context) -> Result<Vec<PathBuf>, Error> {
+    let Ok(repository) = context.repository() else {
+        return Ok(Vec::new());
+    };
+    let instances = context.store.read(|r| r.instances(false)).await?;
+    let folder = worktree_folder(context, repository);
+    let folder = folder.canonicalize().unwrap_or(folder);
+    let listed = repository.worktrees().await?;
+    let own: Vec<&Instance> = instances.iter().collect();
+    Ok(without_agent(&folder, &listed, &own).into_iter().collect())
+}
+
+fn without_agent(folder: &Path, listed: &[Worktree], own: &[&Instance]) -> BTreeSet<PathBuf> {
+    let known: HashSet<PathBuf> = own
+        .iter()
+        .map(|instance| canonical(&instance.worktree_path))
+        .collect();
+    let of_git = listed.iter().map(|worktree| canonical(&worktree.path));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let on_disk = entries.map(|entry| entry.path());
+    of_git
+        .filter(|path| path.starts_with(folder))
+        .chain(on_disk)
+        .filter(|path| !known.contains(path))
+        .collect()
 }
 
 async fn branches(
