@@ -45,6 +45,7 @@ mod refusals;
 #[cfg(test)]
 mod removing;
 #[cfg(test)]
+mod restoring;
 mod rounds;
 #[cfg(test)]
 mod secrets;

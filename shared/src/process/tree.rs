@@ -52,6 +52,23 @@ pub fn started_with(name: &str) -> Vec<(u32, String)> {
         .collect()
 }
 
+/// Returns the processes that were started with a variable and work in a folder, and its value.
+pub fn started_with_in(name: &str, folder: &std::path::Path) -> Vec<(u32, String)> {
+    let folder = folder.canonicalize();
+    let works_there = |pid: u32| {
+        let place = std::fs::read_link(format!("/proc/{pid}/cwd"));
+        place.is_ok_and(|place| {
+            folder
+                .as_ref()
+                .is_ok_and(|folder| place.starts_with(folder))
+        })
+    };
+    all_processes()
+        .filter(|pid| works_there(*pid))
+        .filter_map(|pid| Some((pid, variable_of(pid, name)?)))
+        .collect()
+}
+
 /// Returns the processes below one, with how many seconds ago each began.
 pub fn descendants(of: u32) -> Vec<(u32, f64)> {
     /// What Linux counts in, on every machine that it runs on.

@@ -102,8 +102,8 @@ pub(super) async fn clean_one(
 
 async fn clean_claimed(context: &Context, instance: &Instance) -> Result<Cleaned, Error> {
     let survivors = end_session(context, instance).await?;
-    agent_files::remove(context, &instance.id)?;
     let left = if survivors.is_empty() {
+        agent_files::remove(context, &instance.id)?;
         put_away(context, instance).await?
     } else {
         PutAway::Kept(still_in_use(instance, &survivors))

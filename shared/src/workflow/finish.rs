@@ -146,7 +146,9 @@ async fn end_owned(
         Origin::Adopted => PutAway::Gone,
         Origin::Launched => {
             let survivors = end_session(context, &instance).await?;
-            agent_files::remove(context, id)?;
+            if survivors.is_empty() {
+                agent_files::remove(context, id)?;
+            }
             let settings = context.settings_of(&instance.repository);
             match settings.map_or(Cleanup::Manual, |settings| settings.resources.cleanup) {
                 _ if !survivors.is_empty() => PutAway::Kept(still_in_use(&instance, &survivors)),
@@ -233,8 +235,9 @@ pub(super) async fn end_session(
     context: &Context,
     instance: &Instance,
 ) -> Result<Vec<ProcessMark>, Error> {
+    let strangers = strangers(instance);
     let Ok(name) = session_name(instance) else {
-        return Ok(Vec::new());
+        return Ok(strangers);
     };
     let tmux = context.terminals(instance);
     // Its processes can be ended where tmux can't be asked, too.
@@ -261,7 +264,7 @@ pub(super) async fn end_session(
         roots.extend(running.map(|pane| pane.pid));
     }
     if launch.is_none() && roots.is_empty() && !has_session {
-        return Ok(Vec::new());
+        return Ok(strangers);
     }
     let family = Family {
         roots,
@@ -285,14 +288,26 @@ pub(super) async fn end_session(
             .filter(|agent| process::is_out_of_sight(agent))
             .cloned(),
     );
+    survivors.extend(strangers);
     Ok(survivors)
+}
+
+/// Finds processes of another launch in the agent's worktree. They are not the row's to end: it is older than they are,
+/// as after a backup was restored.
+fn strangers(instance: &Instance) -> Vec<ProcessMark> {
+    process::started_with_in(agent::LAUNCH_ID, &instance.worktree_path)
+        .into_iter()
+        .filter(|(_, launch)| instance.launch_id.as_ref() != Some(launch))
+        .filter(|(pid, _)| process::variable_of(*pid, agent::DETACHED).is_none())
+        .filter_map(|(pid, _)| process::mark(pid))
+        .collect()
 }
 
 /// Says that a worktree stays because of processes that could not be ended.
 pub(super) fn still_in_use(instance: &Instance, survivors: &[ProcessMark]) -> String {
     let pids: Vec<_> = survivors.iter().map(|one| one.pid.to_string()).collect();
     format!(
-        "kept {}: process {} of the agent can't be ended; `claude-codex clean` removes it later",
+        "kept {}: process {} works there and can't be ended; `claude-codex clean` removes it later",
         instance.worktree_path.display(),
         pids.join(", ")
     )
