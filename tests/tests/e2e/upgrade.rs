@@ -18,7 +18,7 @@ fn stored(version: i64) -> Option<String> {
 
 /// Makes a place with the stored database of a version.
 fn place(sql: &str) -> TestEnv {
-    let env = TestEnv::new();
+    let env = TestEnv::without_repository();
     fs::create_dir_all(env.state()).unwrap();
     let raw = Connection::open(env.database()).unwrap();
     raw.execute_batch(sql).unwrap();
@@ -26,7 +26,7 @@ fn place(sql: &str) -> TestEnv {
 }
 
 fn current() -> i64 {
-    let env = TestEnv::new();
+    let env = TestEnv::without_repository();
     drop(env.store());
     version(&env.database())
 }
