@@ -37,13 +37,12 @@ pub(crate) struct BackupArgs {
 pub(crate) fn backup(args: BackupArgs, output: Output) -> Result<(), Failure> {
     let environment = Environment::of_process();
     let database = environment.database().map_err(Error::from)?;
-    let file = match args.file {
-        Some(file) => environment.directory().join(file),
-        None => {
-            let folder = environment.state_dir().map_err(Error::from)?.join(FOLDER);
-            let stamp = store::stamp().map_err(Error::from)?;
-            folder.join(format!("codex-{stamp}.db"))
-        }
+    let file = if let Some(file) = args.file {
+        environment.directory().join(file)
+    } else {
+        let folder = environment.state_dir().map_err(Error::from)?.join(FOLDER);
+        let stamp = store::stamp().map_err(Error::from)?;
+        folder.join(format!("codex-{stamp}.db"))
     };
     let copied = store::back_up(&database, &file, args.force).map_err(Error::from)?;
     if output.is_json() {

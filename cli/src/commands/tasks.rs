@@ -13,7 +13,7 @@ use crate::table::{Cell, Table};
 /// How many people are shown unless they ask for more.
 const SHOWN: u64 = 50;
 /// All: more than any table holds.
-const ALL: u64 = u32::MAX as u64;
+const ALL: u64 = 1 << 32;
 
 const EXAMPLES: &str = "\
 Examples:

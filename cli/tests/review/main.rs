@@ -46,6 +46,7 @@ mod refusals;
 mod removing;
 #[cfg(test)]
 mod restoring;
+#[cfg(test)]
 mod rounds;
 #[cfg(test)]
 mod secrets;

@@ -1,7 +1,7 @@
 //! Backups, and the way back.
 //!
 //! A backup is made with `VACUUM INTO`: one read transaction, which in WAL mode neither waits for writers nor stops
-//! them, and which reads every row. The backup interface of SQLite copies pages, damaged ones too, and begins anew
+//! them, and which reads every row. The backup interface of `SQLite` copies pages, damaged ones too, and begins anew
 //! whenever another process commits.
 
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ pub fn restore(database: &Path, from: Option<&Path>) -> Result<Restored, StoreEr
     let mut described = described.inspect_err(|_| {
         let _ = std::fs::remove_file(&staged);
     })?;
-    described.path = database.to_owned();
+    database.clone_into(&mut described.path);
     let present = quiet(database)?;
     let unknown_agents = match &present {
         Some(present) => unknown(present, &staged)?,
@@ -210,12 +210,19 @@ fn stage(from: &Path, staged: &Path) -> Result<Copied, StoreError> {
         });
     }
     // A launch that was under way has ended since, one way or the other: it must not be taken back. What was owed then
-    // may have arrived: an attempt on record makes whoever delivers look before it types.
-    Connection::open(staged)?.execute_batch(&format!(
+    // may have arrived: an attempt on record makes whoever delivers look before it types, and where there is no
+    // transcript to look at, nothing can tell.
+    let connection = Connection::open(staged)?;
+    schema::bring_up_to_date(&connection)?;
+    connection.execute_batch(&format!(
         "UPDATE instances SET launch_step = 'ready', owner_pid = NULL, owner_started = NULL WHERE status IN {LIVE};
-         UPDATE messages SET attempts = max(attempts, 1) WHERE state = 'owed';"
+         UPDATE messages SET attempts = max(attempts, 1) WHERE state = 'owed';
+         UPDATE messages SET state = 'unconfirmed' WHERE state IN ('owed', 'typed')
+             AND instance_id IN (SELECT id FROM instances WHERE claude_session_id IS NULL);
+         UPDATE instances SET status = 'running' WHERE status = 'feedback_received' AND claude_session_id IS NULL;"
     ))?;
-    describe(staged, version)
+    drop(connection);
+    describe(staged, schema::CURRENT)
 }
 
 /// Returns the version of a database's schema, if it is one of ours.

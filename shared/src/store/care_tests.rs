@@ -17,7 +17,7 @@ fn add(store: &Store, title: &str) {
 }
 
 fn count(store: &Store) -> usize {
-    let page = store.read_now(|r| r.tasks("/repo", false, 0, 1)).unwrap();
+    let page = store.read_now(|r| r.tasks("/repo", 0, 1)).unwrap();
     usize::try_from(page.total).unwrap()
 }
 
@@ -235,11 +235,11 @@ fn a_damaged_file_is_refused_kept_and_replaced_only_on_request() {
     }
 }
 
-/// SQLite finds no sign of its own in it, and the database is whole without it.
+/// `SQLite` finds no sign of its own in it, and the database is whole without it.
 #[test]
 fn a_log_of_something_else_is_ignored() {
     let (_folder, path) = spoiled(|path| {
-        fs::write(beside(path, "-wal"), [0xA5; 20_000]).unwrap();
+        fs::write(beside(path, "-wal"), vec![0xA5; 20_000]).unwrap();
     });
     let store = Store::open(&path).unwrap();
     assert_eq!(count(&store), 200);
@@ -267,7 +267,7 @@ fn a_damaged_page_in_the_middle_is_found() {
             .unwrap_or_else(|error| vec![error.to_string()]),
         Vec::<String>::new()
     );
-    let asked = store.read_now(|r| r.tasks("/repo", false, 0, 1));
+    let asked = store.read_now(|r| r.tasks("/repo", 0, 1));
     assert!(
         matches!(asked, Err(StoreError::Corrupt { .. })),
         "{asked:?}"

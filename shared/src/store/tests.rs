@@ -169,8 +169,8 @@ fn people_see_first_what_can_begin_and_what_is_new() {
         };
         // Made one after the other, whatever the clock's steps are.
         let task = store.write_now(|w| w.insert_task(&new)).unwrap();
-        let now = |r: &Reader<'_>| r.now();
-        while store.read_now(now).unwrap() == task.created_at {
+        let same_time = || store.read_now(|r| Ok(r.now()? == task.created_at));
+        while same_time().unwrap() {
             std::thread::yield_now();
         }
         task.id

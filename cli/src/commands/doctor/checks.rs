@@ -10,7 +10,7 @@ use shared::error::{Code, Error};
 use shared::git::{Git, GitError, Repository};
 use shared::model::InstanceKind;
 use shared::store::{Depth, Store, StoreError};
-use shared::tmux::{LaunchId, PaneState, SocketName, Tmux};
+use shared::tmux::{SocketName, Tmux};
 use shared::workflow::{self, Context, Forge, Run};
 
 use super::super::restore::newest;
@@ -337,7 +337,10 @@ async fn sessions(context: &Context) -> Result<Check, Error> {
     let name = "sessions";
     let panes = context.tmux.list().await?;
     let sessions = panes.iter().map(|pane| {
-        let launch = pane.launch.as_ref().map(|launch| launch.as_str().to_owned());
+        let launch = pane
+            .launch
+            .as_ref()
+            .map(|launch| launch.as_str().to_owned());
         (pane.session.as_str().to_owned(), launch)
     });
     let mut foreign: Vec<(String, Option<String>)> = sessions.collect();

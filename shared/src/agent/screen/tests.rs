@@ -231,12 +231,16 @@ fn only_the_whole_message_and_nothing_else_is_ours() {
     ] {
         assert_eq!(seen(content, message), expected, "{content}");
     }
-    let above = format!("❯ {short}\n{edge}\n❯\u{a0}my own words\n{edge}\n");
-    assert_eq!(
-        drafted(&above, short),
-        Drafted::No,
-        "the conversation is not the box"
+}
+
+#[test]
+fn the_conversation_is_not_the_box() {
+    let (edge, short) = (
+        "─".repeat(60),
+        "[claude-codex m-00000001] Title\n\nBody – ünï",
     );
+    let above = format!("❯ {short}\n{edge}\n❯\u{a0}my own words\n{edge}\n");
+    assert_eq!(drafted(&above, short), Drafted::No);
     assert_eq!(drafted(captured!("permission"), short), Drafted::No);
 }
 

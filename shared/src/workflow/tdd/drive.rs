@@ -165,7 +165,7 @@ async fn drive(
         id: id.clone(),
         audience,
     };
-    let ended = rounds.play().await;
+    let ended = Box::pin(rounds.play()).await;
     let tdd = load(context, id).await?;
     match ended {
         Ok(Outcome::Published { url }) => {

@@ -36,7 +36,7 @@ impl Rounds<'_> {
             match tdd.step {
                 TddStep::Coding => self.coding(tdd).await?,
                 TddStep::Reviewing => {
-                    if let Some(outcome) = self.reviewing(tdd).await? {
+                    if let Some(outcome) = Box::pin(self.reviewing(tdd)).await? {
                         return Ok(outcome);
                     }
                 }
