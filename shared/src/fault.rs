@@ -1,11 +1,16 @@
 //! Fault injection: a debug build that is told to ends, stops or fails at one of its steps.
 //!
-//! A step is what the rest of the world can see: a commit, a child process, a renamed or removed file. They are
-//! counted, so a test that tries 1, 2, 3 … until nothing happens any more has tried every one of them, those too that
-//! are added later. Release builds have none of this.
+//! A step is what the rest of the world can see: a commit, a child process, a private file, a renamed or removed file.
+//! They are counted, so a test that tries 1, 2, 3 … until nothing happens any more has tried every one of them, those too
+//! that are added later. Only the steps at which the action makes a difference count. Release builds have none of this.
 //!
 //! `TEST_FAULT_OF_CLAUDE_CODEX=PROGRAM:STEP:ACTION:TOKEN`: the first PROGRAM that is started so and removes the file
-//! TOKEN does ACTION (`kill`, `stop`, `fail`) at its step number STEP, and writes what that was into `TOKEN.fired`.
+//! TOKEN does ACTION at its step number STEP, and writes what that was into `TOKEN.fired`. Actions:
+//!
+//! - `kill`, `stop`: the program ends, or stands still until it is continued
+//! - `full`, `broken`, `busy`: the step fails as on a full disk (ENOSPC), on a broken one (EIO), or because the database is
+//!   locked by another, or no process can be had (EAGAIN)
+//! - `refuse`: a child process does nothing and ends with 128, as git does when something is wrong
 
 use std::io;
 
@@ -22,6 +27,11 @@ pub fn after(what: &str) {
     let _ = active::pass(what, false);
 }
 
+/// Tells whether a child process that is about to be started is to refuse its work.
+pub fn refuses(what: &str) -> bool {
+    active::refuses(what)
+}
+
 pub use active::arm;
 
 #[cfg(debug_assertions)]
@@ -31,6 +41,7 @@ mod active {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    use rustix::io::Errno;
     use rustix::process::{Signal, getpid, kill_process};
 
     static FAULT: OnceLock<Fault> = OnceLock::new();
@@ -43,11 +54,11 @@ mod active {
         fired: PathBuf,
     }
 
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy)]
     enum Action {
-        Kill,
-        Stop,
-        Fail,
+        Signal(Signal),
+        Fail(Errno),
+        Refuse,
     }
 
     /// Arms the fault that a variable describes, if this program is the one that is meant.
@@ -69,9 +80,12 @@ mod active {
         let (name, step, action, token) =
             (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let action = match action {
-            "kill" => Action::Kill,
-            "stop" => Action::Stop,
-            "fail" => Action::Fail,
+            "kill" => Action::Signal(Signal::KILL),
+            "stop" => Action::Signal(Signal::STOP),
+            "full" => Action::Fail(Errno::NOSPC),
+            "broken" => Action::Fail(Errno::IO),
+            "busy" => Action::Fail(Errno::AGAIN),
+            "refuse" => Action::Refuse,
             _ => return None,
         };
         let fault = Fault {
@@ -86,20 +100,31 @@ mod active {
         let Some(fault) = FAULT.get() else {
             return Ok(());
         };
-        let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
-        if number != fault.step {
-            return Ok(());
-        }
         let when = if can_fail { "before" } else { "after" };
-        let _ = std::fs::write(&fault.fired, format!("{number} {when} {what}"));
-        let signal = match fault.action {
-            Action::Kill => Signal::KILL,
-            Action::Stop => Signal::STOP,
-            Action::Fail if can_fail => return Err(io::ErrorKind::StorageFull.into()),
-            Action::Fail => return Ok(()),
-        };
-        let _ = kill_process(getpid(), signal);
-        Ok(())
+        match fault.action {
+            Action::Signal(signal) if is_reached(fault, when, what) => {
+                let _ = kill_process(getpid(), signal);
+                Ok(())
+            }
+            Action::Fail(error) if can_fail && is_reached(fault, when, what) => Err(error.into()),
+            Action::Signal(_) | Action::Fail(_) | Action::Refuse => Ok(()),
+        }
+    }
+
+    pub(super) fn refuses(what: &str) -> bool {
+        FAULT.get().is_some_and(|fault| {
+            matches!(fault.action, Action::Refuse) && is_reached(fault, "instead of", what)
+        })
+    }
+
+    /// Counts a step, and tells whether it is the one.
+    fn is_reached(fault: &Fault, when: &str, what: &str) -> bool {
+        let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
+        let reached = number == fault.step;
+        if reached {
+            let _ = std::fs::write(&fault.fired, format!("{number} {when} {what}"));
+        }
+        reached
     }
 }
 
@@ -112,5 +137,9 @@ mod active {
 
     pub(super) fn pass(_what: &str, _can_fail: bool) -> io::Result<()> {
         Ok(())
+    }
+
+    pub(super) fn refuses(_what: &str) -> bool {
+        false
     }
 }

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+use crate::fault;
+
 /// No settings file or prompt that anybody wrote is larger.
 const LARGEST: u64 = 256 << 10;
 
@@ -51,7 +53,11 @@ pub fn create_private(path: &Path) -> Result<File> {
     }
     let mut options = File::options();
     options.write(true).create(true).truncate(true).mode(0o600);
-    options.open(path)
+    let step = format!("file {}", path.display());
+    fault::before(&step)?;
+    let file = options.open(path)?;
+    fault::after(&step);
+    Ok(file)
 }
 
 /// Writes a file for the user alone, and its folder if need be.

@@ -113,6 +113,9 @@ pub async fn run(
         program: program.clone(),
         source,
     })?;
+    if fault::refuses(&step) {
+        return Ok(refused());
+    }
     let child = command.spawn().map_err(|source| {
         if source.kind() == std::io::ErrorKind::NotFound && !cwd_is_missing(command) {
             ProcessError::NotFound {
@@ -159,6 +162,15 @@ fn fault_step(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     words.join(" ").chars().take(200).collect()
+}
+
+/// What is left of a child that was made to refuse its work: git's status when something is wrong.
+fn refused() -> Finished {
+    Finished {
+        status: std::os::unix::process::ExitStatusExt::from_raw(128 << 8),
+        stdout: Vec::new(),
+        stderr: b"fatal: refused for a test".to_vec(),
+    }
 }
 
 /// A missing working directory also gives `NotFound`; that is not a missing program.

@@ -26,24 +26,28 @@ class Server:
         self.child = subprocess.Popen(
             [entry["command"], *entry.get("args", [])], env={**os.environ, **entry.get("env", {})},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.next, self.waiting = 0, {}
+        self.next, self.waiting, self.ended = 0, {}, threading.Event()
         threading.Thread(target=self.listen, daemon=True).start()
         self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
                                     "clientInfo": {"name": "scripted", "version": "1"}})
         self.send({"method": "notifications/initialized"})
 
     def send(self, message):
-        self.child.stdin.write((json.dumps({"jsonrpc": "2.0", **message}) + "\n").encode())
-        self.child.stdin.flush()
+        try:
+            self.child.stdin.write((json.dumps({"jsonrpc": "2.0", **message}) + "\n").encode())
+            self.child.stdin.flush()
+        except OSError:
+            pass  # It has ended, and whoever waits for an answer is told so.
 
     def listen(self):
-        waiting = self.waiting
+        waiting, ended = self.waiting, self.ended
         for line in self.child.stdout:
             answer = json.loads(line)
             if answer.get("id") in waiting and "method" not in answer:
                 waiting[answer["id"]][1].append(answer)
                 waiting[answer["id"]][0].set()
         # Nothing more will come from a server that has ended.
+        ended.set()
         for event, _ in list(waiting.values()):
             event.set()
 
@@ -52,6 +56,8 @@ class Server:
         number = self.next
         self.waiting[number] = (threading.Event(), [])
         self.send({"id": number, "method": method, "params": params})
+        if self.ended.is_set():
+            self.waiting[number][0].set()
         return number
 
     def request(self, method, params):
@@ -84,7 +90,17 @@ def work(server, what):
     server.call("request_review", {"description": what})
 
 
+def commit(subject, name):
+    with open(name, "a") as file:
+        file.write(subject + "\n")
+    subprocess.run(["git", "add", "--all"])
+    done = subprocess.run(["git", "commit", "-q", "-m", subject])
+    record("commit", subject=subject, status=done.returncode)
+
+
 def obey(server, command):
+    if "commit" in command:
+        threading.Thread(target=commit, args=(command["commit"], command["file"])).start()
     if "call" in command:
         threading.Thread(target=server.call, args=(command["call"], command.get("arguments", {}), command.get("cancelAfter"))).start()
     if "run" in command:
@@ -95,8 +111,9 @@ def obey(server, command):
         server.__init__()
         record("server", server=server.child.pid)
     if "write" in command:
-        open("work.txt", "a").write(command["write"])
-        record("written")
+        with open("work.txt", "a") as file:
+            file.write(command["write"])
+        record("written", text=command["write"])
 
 
 def submitted(server, text):

@@ -6,11 +6,12 @@ It writes down what happens like agent.py, and takes commands from $SCRIPT_DIR/<
 {"onPaste": "eaten"}    a dialog opens and eats the next paste
 {"onPaste": "replaced", "draft": TEXT}   the next paste is lost, and a person's draft stands in the box
 {"close": true}         the dialog is closed, {"draft": TEXT}: the box holds this, {"swallow": N}: the next Enters do nothing
+{"hook": ARGV}          its turn ends: the Stop hook is called, and what that says goes to the transcript
 {"session": UUID}       it goes on under another session id, as after /clear
 {"silent": BOOL}        it writes no transcript (CLAUDE_CODE_SKIP_PROMPT_HISTORY)
 {"parked": BOOL}        its conversation is in the background, and its terminal shows whatever a person looks at
 """
-import json, os, select, sys, termios, tty
+import json, os, select, subprocess, sys, termios, tty
 
 if "--version" in sys.argv:
     print("2.1.325 (Claude Code)")
@@ -69,6 +70,29 @@ def pasted(text):
             plan["open"] = True
 
 
+def transcript():
+    folder = os.path.join(CONFIG, "projects", "".join(c if c.isascii() and c.isalnum() else "-" for c in os.getcwd()))
+    os.makedirs(folder, exist_ok=True)
+    return os.path.join(folder, SESSION + ".jsonl")
+
+
+def tell(text):
+    record("message", text=text)
+    if plan.get("silent"):
+        return
+    with open(transcript(), "a") as file:
+        file.write(json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n")
+
+
+def end_turn(argv):
+    payload = {"session_id": SESSION, "transcript_path": transcript(), "cwd": os.getcwd(), "hook_event_name": "Stop",
+               "stop_hook_active": False}
+    done = subprocess.run(argv, input=json.dumps(payload), capture_output=True, text=True)
+    if done.returncode == 0 and done.stdout:
+        tell("Stop hook feedback:\n" + json.loads(done.stdout)["reason"])
+    record("hook", status=done.returncode, text=done.stdout)
+
+
 def enter():
     if dialog:
         record("answered")
@@ -77,15 +101,9 @@ def enter():
         plan["swallow"] -= 1
     elif box:
         text = "".join(real for _, real in box)
-        record("message", text=text)
         said.append("> " + text.split("\n")[0])
+        tell(text)
         box.clear()
-        if plan.get("silent"):
-            return
-        folder = os.path.join(CONFIG, "projects", "".join(c if c.isascii() and c.isalnum() else "-" for c in os.getcwd()))
-        os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, SESSION + ".jsonl"), "a") as transcript:
-            transcript.write(json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n")
 
 
 def obey(command):
@@ -94,6 +112,8 @@ def obey(command):
     if "session" in command:
         SESSION = command["session"]
         status("idle")
+    if "hook" in command:
+        end_turn(command["hook"])
     if "close" in command:
         set_dialog(False)
     if "parked" in command:

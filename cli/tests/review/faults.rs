@@ -1,41 +1,93 @@
 //! Every step of every verb, with its program killed, stopped or failing there: afterwards the invariants hold.
 //!
-//! A step is a commit, a child process or a rename (`shared::fault`). `FAULT_STEPS=all` tries each of them; by default
-//! every ninth is tried, beginning with one that depends on `FAULT_SEED`, which is printed.
+//! A step is a commit, a child process, a private file or a rename (`shared::fault`). `FAULT_STEPS=all` tries each of
+//! them; by default one or two are tried, which depend on `FAULT_SEED`, which is printed.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+mod acts;
+mod stages;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
 use shared::fault;
-use shared::model::{InstanceId, MessageState, Status};
+use shared::model::InstanceId;
 
-use crate::support::{PATIENCE, Place, text};
+use crate::github_support::Hub;
+use crate::settled::invariants_hold;
+use crate::support::{Place, kill};
 
-/// Which of `doctor`'s checks are about invariants.
-const INVARIANTS: [&str; 6] = [
-    "delivered",
-    "statuses",
-    "left behind",
-    "doubled",
-    "work",
-    "settled",
-];
-/// Between two steps that are tried by default.
-const STRIDE: u64 = 9;
 /// More steps than any verb has.
 const MOST_STEPS: u64 = 1_000;
 /// Longer than a lease on a message lasts.
 const STALL: Duration = Duration::from_secs(17);
 
+/// Who there is when a verb begins.
+pub(crate) struct Stage {
+    pub(crate) place: Place,
+    pub(crate) hub: Option<Hub>,
+    pub(crate) id: Option<InstanceId>,
+    pub(crate) reviewer: Option<InstanceId>,
+}
+
+impl Stage {
+    fn id(&self) -> &InstanceId {
+        self.id.as_ref().unwrap()
+    }
+}
+
 /// One verb: how things stand before it, what is done, and what a person does after the fault.
 struct Scenario {
+    name: &'static str,
     /// The program that the fault is in.
     program: &'static str,
-    before: fn(&Place) -> Option<InstanceId>,
-    act: fn(&Place, Option<&InstanceId>),
-    after: fn(&Place, Option<&InstanceId>),
+    /// About how many steps it has at which it can be killed; the tries by default are spread over so many.
+    steps: u64,
+    before: fn(&mut Stage),
+    act: fn(&Stage),
+    after: fn(&Stage),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// SIGKILL.
+    Kill,
+    /// ENOSPC.
+    Full,
+    /// EIO.
+    Broken,
+    /// The database is locked, no process can be had.
+    Busy,
+    /// git or tmux says no.
+    Refuse,
+    /// Stopped for longer than a lease lasts.
+    Stall,
+    /// The tmux server dies, with all agents.
+    TmuxDies,
+}
+
+impl Kind {
+    fn action(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Full => "full",
+            Self::Broken => "broken",
+            Self::Busy => "busy",
+            Self::Refuse => "refuse",
+            Self::Stall | Self::TmuxDies => "stop",
+        }
+    }
+
+    /// How many steps there are of those at which a program can be killed: a step fails before it, not after.
+    fn steps(self, all: u64) -> u64 {
+        match self {
+            Self::Kill | Self::Stall | Self::TmuxDies => all,
+            Self::Full | Self::Broken | Self::Busy | Self::Refuse => all / 2,
+        }
+    }
 }
 
 /// A fault that waits for its step.
@@ -44,8 +96,9 @@ struct Armed {
 }
 
 impl Armed {
-    fn at(place: &mut Place, program: &str, step: u64, action: &str) -> Self {
+    fn at(place: &mut Place, program: &str, step: u64, kind: Kind) -> Self {
         let token = place.path("fault");
+        let action = kind.action();
         let variable = format!("{program}:{step}:{action}:{}", token.display());
         place.set(fault::VARIABLE, &variable);
         Self { token }
@@ -61,291 +114,147 @@ impl Armed {
     }
 }
 
-fn steps() -> Box<dyn Iterator<Item = u64>> {
+fn number_of(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+fn steps(kind: Kind, scenario: &Scenario) -> Vec<u64> {
     if std::env::var("FAULT_STEPS").is_ok_and(|which| which == "all") {
-        return Box::new(1..MOST_STEPS);
+        return (number_of("FAULT_FROM").unwrap_or(1)..MOST_STEPS).collect();
     }
-    let seed = std::env::var("FAULT_SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok());
-    let seed = seed.unwrap_or_else(|| {
+    let seed = number_of("FAULT_SEED").unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        now.unwrap().as_secs() % STRIDE
+        now.unwrap().as_secs() % 1_000
     });
     eprintln!("FAULT_SEED={seed}");
-    Box::new((1 + seed % STRIDE..MOST_STEPS).step_by(usize::try_from(STRIDE).unwrap()))
+    let tries = if kind == Kind::Kill { 2 } else { 1 };
+    (0..tries)
+        .map(|number: u64| {
+            let mut hasher = DefaultHasher::new();
+            (seed, number, scenario.name, kind.action()).hash(&mut hasher);
+            1 + hasher.finish() % kind.steps(scenario.steps).max(1)
+        })
+        .collect()
 }
 
 /// Tries a scenario with the fault at one step after the other, until it has no more steps.
-fn try_steps(action: &str, scenario: &Scenario) {
+fn try_steps(kind: Kind, scenario: &Scenario) {
     let mut tried = 0;
-    for step in steps() {
+    for step in steps(kind, scenario) {
         let mut place = Place::new("idle", "idle");
-        let armed = Armed::at(&mut place, scenario.program, step, action);
-        let id = (scenario.before)(&place);
+        let armed = Armed::at(&mut place, scenario.program, step, kind);
+        let mut stage = Stage {
+            place,
+            hub: None,
+            id: None,
+            reviewer: None,
+        };
+        (scenario.before)(&mut stage);
         armed.release();
-        let stopped = (action == "stop").then(|| go_on_later(&armed, scenario.program));
-        (scenario.act)(&place, id.as_ref());
+        let acted = Arc::new(AtomicBool::new(false));
+        let stopped = (kind.action() == "stop")
+            .then(|| go_on_later(&stage.place, &armed, kind, Arc::clone(&acted)));
+        (scenario.act)(&stage);
+        acted.store(true, Ordering::SeqCst);
+        // What was armed and never started must not go off later.
+        let _ = std::fs::remove_file(&armed.token);
         if let Some(stopped) = stopped {
             stopped.join().unwrap();
         }
         let Some(fired) = armed.fired() else {
             break;
         };
-        eprintln!("{action} at step {fired}");
-        // What was armed and never started must not go off later.
-        let _ = std::fs::remove_file(&armed.token);
-        invariants_hold(&place, &fired);
-        (scenario.after)(&place, id.as_ref());
-        invariants_hold(&place, &fired);
+        let fired = format!("{kind:?} of {} at step {fired}", scenario.name);
+        eprintln!("{fired}");
+        invariants_hold(&stage.place, &fired);
+        (scenario.after)(&stage);
+        invariants_hold(&stage.place, &fired);
         tried += 1;
     }
+    eprintln!("{kind:?} of {}: {tried} steps", scenario.name);
     assert!(
-        tried > 0 || steps().next() != Some(1),
+        tried > 0 || std::env::var_os("FAULT_STEPS").is_none(),
         "no step was reached"
     );
 }
 
-/// Lets a program that has stopped itself go on after its leases have run out.
-fn go_on_later(armed: &Armed, program: &'static str) -> std::thread::JoinHandle<()> {
+/// Lets a program that has stopped itself go on, after its leases have run out or the terminals are gone.
+fn go_on_later(
+    place: &Place,
+    armed: &Armed,
+    kind: Kind,
+    acted: Arc<AtomicBool>,
+) -> std::thread::JoinHandle<()> {
     let token = armed.token.clone();
+    let server = place.tmux(&["display-message", "-p", "#{pid}"]);
+    let server: Option<u64> = String::from_utf8_lossy(&server.stdout).trim().parse().ok();
     std::thread::spawn(move || {
-        let deadline = Instant::now() + Duration::from_secs(20);
         while !token.with_extension("fired").exists() {
-            if Instant::now() > deadline {
+            // What has been done without a fault has no such step.
+            if acted.load(Ordering::SeqCst) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        std::thread::sleep(STALL);
-        for pid in stopped(program, &token) {
+        match (kind, server) {
+            (Kind::TmuxDies, Some(server)) => kill(server),
+            (Kind::TmuxDies, None) => {}
+            _ => std::thread::sleep(STALL),
+        }
+        for pid in running(&token) {
             let _ = kill_process(pid, Signal::CONT);
         }
     })
 }
 
-/// Finds the processes of a program that were started with this fault and stand still.
-fn stopped(program: &str, token: &std::path::Path) -> Vec<Pid> {
+/// Finds the processes that were started with this fault; those that stand still are among them.
+fn running(token: &Path) -> Vec<Pid> {
     let marked = shared::process::started_with(fault::VARIABLE);
     let token = token.display().to_string();
     marked
         .into_iter()
-        .filter(|(pid, value)| {
-            let comm = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            value.ends_with(&token) && comm.trim() == program && stat.contains(") T ")
-        })
+        .filter(|(_, value)| value.ends_with(&token))
         .filter_map(|(pid, _)| Pid::from_raw(i32::try_from(pid).ok()?))
         .collect()
 }
 
-/// Waits for helpers that outlive the fault, then asks for everything that is not as it must be.
-fn invariants_hold(place: &Place, fired: &str) {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let printed = place.codex(&["doctor", "--deep", "--json"]);
-        let checks: Vec<Value> = serde_json::from_slice(&printed.stdout).unwrap_or_default();
-        let seen = checks
-            .iter()
-            .filter(|check| INVARIANTS.contains(&check["name"].as_str().unwrap_or_default()));
-        let broken: Vec<&Value> = seen
-            .clone()
-            .filter(|check| check["status"] != "ok")
-            .collect();
-        let complete = seen.count() == INVARIANTS.len();
-        if complete && broken.is_empty() {
-            break;
-        }
-        assert!(
-            Instant::now() < deadline,
-            "after step {fired}: {broken:?}\n{}",
-            place.describe()
-        );
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    for instance in place.store().read_now(|r| r.instances(false)).unwrap() {
-        messages_arrived_once(place, &instance.id, fired);
-    }
-}
-
-/// A scripted agent writes down what it was told: nothing twice, and what counts as taken once.
-fn messages_arrived_once(place: &Place, id: &InstanceId, fired: &str) {
-    let received = place.received(id).join("\n");
-    for message in place.messages(id) {
-        let times = received
-            .matches(&format!("[claude-codex {}]", message.id))
-            .count();
-        let right = match message.state {
-            MessageState::Taken => times == 1,
-            MessageState::Owed | MessageState::Dropped => times == 0,
-            MessageState::Typed | MessageState::Unconfirmed => times <= 1,
-        };
-        assert!(
-            right,
-            "after step {fired}: {} is {} and arrived {times} times",
-            message.id, message.state
-        );
-    }
-}
-
-fn nothing(_: &Place) -> Option<InstanceId> {
-    None
-}
-
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "a scenario may begin without an agent"
-)]
-fn a_coder(place: &Place) -> Option<InstanceId> {
-    Some(place.coder(&[]))
-}
-
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "a scenario may begin without an agent"
-)]
-fn a_coder_with_work(place: &Place) -> Option<InstanceId> {
-    let id = place.coder(&[]);
-    place.commit(&id, "work");
-    Some(id)
-}
-
-fn a_published_coder(place: &Place) -> Option<InstanceId> {
-    let id = a_coder_with_work(place)?;
-    let answer = place.create_pr(&id, "Add the work");
-    assert_eq!(answer["error"], false, "{answer}");
-    place.until("the coder has ended", || {
-        place.instance(&id).owner.is_none() && !place.has_session(&id)
-    });
-    Some(id)
-}
-
-/// The commit that a coder made is still in the repository, whatever else happened.
-fn work_is_there(place: &Place) {
-    let found = place.git(&["log", "--all", "--format=%s"]);
-    assert!(found.lines().any(|subject| subject == "work"), "{found}");
-}
-
-fn launch(place: &Place, _: Option<&InstanceId>) {
-    place.codex(&["code", "Do the work"]);
-}
-
-fn launch_again(place: &Place, _: Option<&InstanceId>) {
-    let id = place.coder(&[]);
-    text(&place.codex(&["stop", id.as_str()]));
-}
-
-fn stop(place: &Place, id: Option<&InstanceId>) {
-    place.codex(&["stop", id.unwrap().as_str()]);
-}
-
-fn stop_again(place: &Place, id: Option<&InstanceId>) {
-    text(&place.codex(&["stop", id.unwrap().as_str()]));
-    work_is_there(place);
-}
-
-fn send(place: &Place, id: Option<&InstanceId>) {
-    place.send(id.unwrap(), "a word");
-}
-
-/// One more message, so that none stays behind the first.
-fn send_again(place: &Place, id: Option<&InstanceId>) {
-    let id = id.unwrap();
-    text(&place.send(id, "another word"));
-    place.until("both are settled", || {
-        place.codex(&["list"]);
-        let messages = place.messages(id);
-        messages.iter().all(|message| {
-            matches!(
-                message.state,
-                MessageState::Taken | MessageState::Unconfirmed
-            )
-        })
-    });
-}
-
-fn merge(place: &Place, _: Option<&InstanceId>) {
-    place.codex(&["pr", "merge", "1"]);
-}
-
-fn merged_once(place: &Place, _: Option<&InstanceId>) {
-    place.codex(&["pr", "merge", "1"]);
-    let shown = place.json(&["pr", "show", "1"]);
-    assert_eq!(shown["state"], "merged", "{shown}");
-    work_is_there(place);
-    let subjects = place.git(&["log", "--format=%s", "main"]);
-    let merged = subjects
-        .lines()
-        .filter(|subject| *subject == "work")
-        .count();
-    assert_eq!(merged, 1, "{subjects}");
-    assert_eq!(place.git(&["status", "--porcelain"]), "");
-}
-
-/// Has the coder's server, which is the one with the fault, do something; it may die over it.
-fn call_by_new_server(place: &Place, id: &InstanceId, tool: &str, arguments: &Value) {
-    place.tell(id, &json!({ "restart": true }));
-    place.tell(id, &json!({ "call": tool, "arguments": arguments }));
-    let deadline = Instant::now() + PATIENCE;
-    let before = place.log(id, "tool").len();
-    while place.log(id, "tool").len() == before && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn publish(place: &Place, id: Option<&InstanceId>) {
-    let arguments = json!({ "title": "Add the work", "description": "What and why." });
-    call_by_new_server(place, id.unwrap(), "create_pr", &arguments);
-}
-
-/// Called again, it finds the pull request that stands, or makes the only one.
-fn published_once(place: &Place, id: Option<&InstanceId>) {
-    let id = id.unwrap();
-    if place.status(id).is_live() {
-        place.restart_server(id);
-        let answer = place.create_pr(id, "Add the work");
-        assert_eq!(answer["error"], false, "{answer}");
-    }
-    place.until("it is published", || place.status(id) == Status::PrCreated);
-    let pulls = place.json(&["pr", "list", "--state", "all"]);
-    assert_eq!(pulls.as_array().unwrap().len(), 1, "{pulls}");
-    work_is_there(place);
-}
-
-fn ask_for_review(place: &Place, id: Option<&InstanceId>) {
-    let arguments = json!({ "description": "Please look." });
-    call_by_new_server(place, id.unwrap(), "request_review", &arguments);
-}
-
-/// Whether the review stands or was taken back, the coder can be ended and nothing of a reviewer stays.
-fn stop_whoever_is_there(place: &Place, id: Option<&InstanceId>) {
-    stop_again(place, id);
-    place.until("no reviewer is left", || {
-        let all = place.store().read_now(|r| r.instances(false)).unwrap();
-        all.iter().all(|instance| !instance.status.is_live())
-    });
-}
-
 macro_rules! scenarios {
-    ($($name:ident: $action:literal in $program:literal, $before:ident, $act:ident, $after:ident;)*) => {
-        $(#[test]
-        fn $name() {
-            try_steps($action, &Scenario { program: $program, before: $before, act: $act, after: $after });
+    ($($name:ident: $program:literal, $steps:literal, $before:ident, $act:ident, $after:ident: $($kind:ident)*;)*) => {
+        $(mod $name {
+            use super::{Kind, Scenario, acts, stages, try_steps};
+
+            const SCENARIO: Scenario = Scenario {
+                name: stringify!($name),
+                program: $program,
+                steps: $steps,
+                before: stages::$before,
+                act: acts::$act,
+                after: acts::$after,
+            };
+
+            $(#[test]
+            #[expect(non_snake_case, reason = "named like the kind of fault")]
+            fn $kind() {
+                try_steps(Kind::$kind, &SCENARIO);
+            })*
         })*
     };
 }
 
 scenarios! {
-    a_launch_that_is_killed: "kill" in "claude-codex", nothing, launch, launch_again;
-    a_launch_whose_steps_fail: "fail" in "claude-codex", nothing, launch, launch_again;
-    a_stop_that_is_killed: "kill" in "claude-codex", a_coder_with_work, stop, stop_again;
-    a_stop_whose_steps_fail: "fail" in "claude-codex", a_coder_with_work, stop, stop_again;
-    a_message_whose_sender_is_killed: "kill" in "claude-codex", a_coder, send, send_again;
-    a_message_whose_sender_stalls: "stop" in "claude-codex", a_coder, send, send_again;
-    a_merge_that_is_killed: "kill" in "claude-codex", a_published_coder, merge, merged_once;
-    a_merge_whose_steps_fail: "fail" in "claude-codex", a_published_coder, merge, merged_once;
-    a_publication_whose_server_is_killed: "kill" in "mcp-coding", a_coder_with_work, publish, published_once;
-    a_publication_whose_steps_fail: "fail" in "mcp-coding", a_coder_with_work, publish, published_once;
-    a_review_request_whose_server_is_killed: "kill" in "mcp-coding", a_coder_with_work, ask_for_review, stop_whoever_is_there;
-    a_review_request_whose_steps_fail: "fail" in "mcp-coding", a_coder_with_work, ask_for_review, stop_whoever_is_there;
+    launch: "claude-codex", 80, nothing, launch, launch_again: Kill Full Broken Busy Refuse Stall TmuxDies;
+    stop: "claude-codex", 60, a_coder_with_work, stop, stop_again: Kill Full Broken Busy Refuse Stall TmuxDies;
+    send: "claude-codex", 30, a_coder, send, send_again: Kill Full Broken Busy Refuse Stall TmuxDies;
+    merge: "claude-codex", 60, a_published_coder, merge, merged_once: Kill Full Broken Busy Refuse Stall;
+    publish: "mcp-coding", 50, a_coder_with_work, publish, published_once: Kill Full Broken Busy Refuse Stall TmuxDies;
+    request_review: "mcp-coding", 90, a_coder_with_work, ask_for_review, stop_whoever_is_there: Kill Full Broken Busy Refuse Stall TmuxDies;
+    request_changes: "mcp-review", 40, under_review, request_changes, changes_requested_once: Kill Full Broken Busy Refuse Stall TmuxDies;
+    approve: "mcp-review", 60, under_review, approve, approved_once: Kill Full Broken Busy Refuse Stall TmuxDies;
+    stop_hook: "claude-codex", 10, an_owed_claude, stop_hook, taken_once: Kill Full Broken Busy Stall;
+    resume: "claude-codex", 60, a_stopped_coder, resume, resumed: Kill Full Broken Busy Refuse Stall TmuxDies;
+    clean: "claude-codex", 60, two_ended_coders, clean, cleaned: Kill Full Broken Busy Refuse Stall;
+    sync: "claude-codex", 60, merged_on_github, sync, synced: Kill Full Broken Busy Refuse Stall;
+    create_task: "mcp-planning", 10, a_planner, create_task, one_task: Kill Full Broken Busy Refuse Stall TmuxDies;
+    tdd_run: "claude-codex", 200, a_specification, tdd_run, tdd_resumed: Kill Full Broken Busy Refuse TmuxDies;
+    tdd_phase: "claude-codex", 20, a_project, begin_phase, phase_begun: Kill Full Broken Busy Refuse Stall;
 }

@@ -1,28 +1,13 @@
 //! `kill -9` around delivery: nothing is lost and nothing arrives twice.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use shared::model::{InstanceId, MessageState, Status};
 
+use crate::settled::arrivals;
 use crate::support::{Place, kill, text};
 
 const TIME: Duration = Duration::from_secs(20);
-
-/// How often each process of an agent got each message, also when two came glued together.
-fn counts(place: &Place, id: &InstanceId) -> HashMap<(u64, String), usize> {
-    let mut counts = HashMap::new();
-    for entry in place.log(id, "message") {
-        let received = entry["text"].as_str().unwrap();
-        for part in received.split("[claude-codex ").skip(1) {
-            let name = part.split(']').next().unwrap_or_default().to_owned();
-            *counts
-                .entry((entry["pid"].as_u64().unwrap(), name))
-                .or_default() += 1;
-        }
-    }
-    counts
-}
 
 fn all_arrived(place: &Place, id: &InstanceId) {
     place.until("everything is taken", || {
@@ -31,7 +16,7 @@ fn all_arrived(place: &Place, id: &InstanceId) {
             .iter()
             .all(|message| message.state == MessageState::Taken)
     });
-    let counts = counts(place, id);
+    let counts = arrivals(place, id);
     for message in place.messages(id) {
         let name = message.id.to_string();
         let got = counts.keys().filter(|(_, known)| *known == name).count();

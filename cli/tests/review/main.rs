@@ -51,6 +51,8 @@ mod rounds;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod settled;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod terminals;

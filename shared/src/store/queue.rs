@@ -238,13 +238,22 @@ pub(super) fn commit(transaction: Transaction<'_>, files: &Files) -> Result<(), 
     if files.have_moved() {
         return Err(Lost::Moved);
     }
-    fault::before("commit").map_err(|_| Lost::Failed(ffi::Error::new(ffi::SQLITE_FULL)))?;
+    fault::before("commit").map_err(|error| Lost::Failed(as_of_sqlite(&error)))?;
     transaction.commit().map_err(|error| {
         let reason = error.sqlite_error().copied();
         Lost::Failed(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ERROR)))
     })?;
     fault::after("commit");
     Ok(())
+}
+
+/// Says of a failure what SQLite would.
+fn as_of_sqlite(error: &std::io::Error) -> ffi::Error {
+    ffi::Error::new(match error.kind() {
+        std::io::ErrorKind::StorageFull => ffi::SQLITE_FULL,
+        std::io::ErrorKind::WouldBlock => ffi::SQLITE_BUSY,
+        _ => ffi::SQLITE_IOERR,
+    })
 }
 
 /// Makes one change, and takes it back if it failed.
