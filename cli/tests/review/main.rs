@@ -49,6 +49,8 @@ mod restoring;
 #[cfg(test)]
 mod rounds;
 #[cfg(test)]
+mod schedules;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod settled;
