@@ -143,8 +143,10 @@ def main():
     if ROLE == "review" and os.environ.get("SCRIPT_REVIEWER") == "approve":
         arguments = {"title": "Add the work", "description": "It does what was asked."}
         threading.Thread(target=server.call, args=("create_pr", arguments)).start()
-    box, pending, pasting, position = b"", b"", False, 0
-    path = os.path.join(FOLDER, ME + ".in")
+    box, pending, pasting = b"", b"", False
+    path, obeyed = os.path.join(FOLDER, ME + ".in"), os.path.join(FOLDER, ME + ".obeyed")
+    # What its predecessor was told is not done again.
+    position = int(open(obeyed).read() or 0) if os.path.exists(obeyed) else 0
     while True:
         if select.select([0], [], [], 0.02)[0]:
             data = os.read(0, 65536)
@@ -177,6 +179,8 @@ def main():
                 lines = file.read()
             whole = lines[:lines.rfind("\n") + 1]
             position += len(whole)
+            if whole:
+                open(obeyed, "w").write(str(position))
             for line in whole.splitlines():
                 obey(server, json.loads(line))
 

@@ -49,6 +49,9 @@ fn run(seed: u64, actions: &[Action]) -> Result<Counts, String> {
             checks::hold(&world);
             rest = later;
         }
+        // Whatever they have not committed must outlive them.
+        world.everybody_stops();
+        checks::hold(&world);
         world.counts()
     });
     catch_unwind(whole).map_err(|panic| {
@@ -79,7 +82,8 @@ fn shrink(seed: u64, mut failing: Vec<Action>) -> Vec<Action> {
 }
 
 fn listed(actions: &[Action]) -> String {
-    actions.iter().map(|action| format!("{action}\n")).collect()
+    let lines: Vec<String> = actions.iter().map(Action::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 #[test]

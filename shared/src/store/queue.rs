@@ -247,7 +247,7 @@ pub(super) fn commit(transaction: Transaction<'_>, files: &Files) -> Result<(), 
     Ok(())
 }
 
-/// Says of a failure what SQLite would.
+/// Says of a failure what `SQLite` would.
 fn as_of_sqlite(error: &std::io::Error) -> ffi::Error {
     ffi::Error::new(match error.kind() {
         std::io::ErrorKind::StorageFull => ffi::SQLITE_FULL,

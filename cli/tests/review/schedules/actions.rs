@@ -40,6 +40,8 @@ pub(super) enum Act {
     // What people do.
     Launch(u64),
     Send(u64),
+    /// Several send at once to a coder whose server has died: each may deliver for the others.
+    Crowd(u64),
     Type(u64),
     Stop(u64),
     Resume(u64),
@@ -98,7 +100,7 @@ impl Failure {
     }
 }
 
-/// Numbers that depend on nothing but the seed (SplitMix64).
+/// Numbers that depend on nothing but the seed (`SplitMix64`).
 pub(super) struct Numbers(u64);
 
 impl Numbers {
@@ -129,13 +131,14 @@ impl Numbers {
         let coder = self.below(CODERS);
         let pull = 1 + self.below(3);
         match self.below(100) {
-            0..14 => Act::Send(coder),
+            0..12 => Act::Send(coder),
+            12..14 => Act::Crowd(coder),
             14..17 => Act::Type(coder),
             17..20 => Act::Stop(coder),
             20..24 => Act::Resume(coder),
             24..26 => Act::Launch(coder),
-            26..28 => Act::Review(coder),
-            28..30 => Act::Write(coder),
+            26..27 => Act::Review(coder),
+            27..30 => Act::Write(coder),
             30..34 => Act::Merge(pull),
             34..36 => Act::Close(pull),
             36..38 => Act::Reopen(pull),

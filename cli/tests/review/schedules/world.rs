@@ -21,6 +21,8 @@ const STALL: Duration = Duration::from_secs(16);
 /// No command takes longer, whatever has died around it.
 const LONGEST: Duration = Duration::from_secs(100);
 
+const CROWD: usize = 4;
+
 /// A command of a person that is under way.
 struct Running {
     action: usize,
@@ -106,6 +108,14 @@ impl World {
         });
     }
 
+    pub(super) fn everybody_stops(&self) {
+        for instance in self.instances() {
+            if instance.status.is_live() && instance.parent_instance_id.is_none() {
+                text(&self.place.codex(&["stop", instance.id.as_str()]));
+            }
+        }
+    }
+
     fn planner(&self) -> Option<Instance> {
         self.newest(|instance| instance.kind == InstanceKind::Planning)
     }
@@ -146,6 +156,13 @@ impl World {
                 }
             }
             Act::Send(slot) => self.for_coder(number, slot, &["send", "ID", "-", "--json"]),
+            Act::Crowd(slot) => {
+                self.signal(self.server(slot), Signal::KILL);
+                for sender in 1..=CROWD {
+                    let action = number * 100 + sender;
+                    self.for_coder(action, slot, &["send", "ID", "-", "--json"]);
+                }
+            }
             Act::Type(slot) => self.type_words(slot, &words("typed")),
             Act::Stop(slot) => self.for_coder(number, slot, &["stop", "ID"]),
             Act::Resume(slot) => self.for_coder(number, slot, &["resume", "ID"]),
