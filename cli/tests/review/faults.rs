@@ -243,8 +243,9 @@ macro_rules! scenarios {
 
 scenarios! {
     launch: "claude-codex", 80, nothing, launch, launch_again: Kill Full Broken Busy Refuse Stall TmuxDies;
-    stop: "claude-codex", 60, a_coder_with_work, stop, stop_again: Kill Full Broken Busy Refuse Stall TmuxDies;
+    stop: "claude-codex", 60, a_coder_with_unsaved_work, stop, stopped_with_its_work: Kill Full Broken Busy Refuse Stall TmuxDies;
     send: "claude-codex", 30, a_coder, send, send_again: Kill Full Broken Busy Refuse Stall TmuxDies;
+    deliver: "mcp-coding", 50, a_coder, send_to_new_server, send_again: Kill Full Broken Busy Refuse Stall TmuxDies;
     merge: "claude-codex", 60, a_published_coder, merge, merged_once: Kill Full Broken Busy Refuse Stall;
     publish: "mcp-coding", 50, a_coder_with_work, publish, published_once: Kill Full Broken Busy Refuse Stall TmuxDies;
     request_review: "mcp-coding", 90, a_coder_with_work, ask_for_review, stop_whoever_is_there: Kill Full Broken Busy Refuse Stall TmuxDies;

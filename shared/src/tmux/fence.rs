@@ -13,7 +13,8 @@ use uuid::Uuid;
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
 use super::input::{InputOutcome, TYPED, check_text};
-use crate::process::ProcessError;
+use crate::model::instance::ProcessMark;
+use crate::process::{self, ProcessError};
 
 /// The pane option with the highest epoch that has claimed the pane.
 const EPOCH: &str = "@claude_codex_epoch";
@@ -96,9 +97,12 @@ impl Fenced {
             .strip_prefix(OUTDATED)
             .map(|newest| newest.trim().parse());
         Ok(match (line.strip_prefix(TYPED), newest) {
-            (Some(last), _) => Claim::Claimed {
-                last: last.trim().parse().ok(),
-            },
+            (Some(last), _) => {
+                self.tmux.remove_left_buffers().await;
+                Claim::Claimed {
+                    last: last.trim().parse().ok(),
+                }
+            }
             (None, Some(Ok(newest))) => Claim::Outdated { newest },
             (None, Some(Err(_)) | None) => Claim::Unavailable,
         })
@@ -301,6 +305,47 @@ impl Tmux {
             .map(str::to_owned)
             .collect())
     }
+
+    /// Removes the buffers of deliverers that have died between loading and pasting: they hold what was said to an agent.
+    pub(super) async fn remove_left_buffers(&self) {
+        let names = self.own_buffers().await.unwrap_or_default();
+        for name in names.iter().filter(|name| is_left(name)) {
+            let delete = Script::new("delete-buffer").args(["-b", name.as_str()]);
+            if let Err(error) = self.run(&delete, None).await {
+                tracing::debug!(%error, "cannot remove the buffer {name}");
+            }
+        }
+    }
+}
+
+/// Names a new buffer, and its maker in it.
+pub(super) fn buffer_name() -> String {
+    let me = process::this_process();
+    let maker = format!("{}:{}", me.pid, me.started);
+    let mut name = BUFFER.to_owned();
+    for byte in maker.bytes() {
+        name.push_str(&format!("{byte:02x}"));
+    }
+    format!("{name}-{}", Uuid::new_v4().simple())
+}
+
+/// Tells whether the maker of a buffer has ended; one that can't be read is taken for alive.
+fn is_left(name: &str) -> bool {
+    maker(name).is_some_and(|maker| !process::is_alive(&maker))
+}
+
+fn maker(name: &str) -> Option<ProcessMark> {
+    let (maker, _) = name.strip_prefix(BUFFER)?.split_once('-')?;
+    let digits = maker.as_bytes().chunks(2);
+    let bytes: Option<Vec<u8>> = digits
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+        .collect();
+    let maker = String::from_utf8(bytes?).ok()?;
+    let (pid, started) = maker.split_once(':')?;
+    Some(ProcessMark {
+        pid: pid.parse().ok()?,
+        started: started.to_owned(),
+    })
 }
 
 /// Runs something to its end even when the caller is dropped: half of it would leave a buffer, or a doubt.
@@ -325,7 +370,7 @@ impl<'a> Buffers<'a> {
     fn new(parts: &[&'a str]) -> Result<Self, TmuxError> {
         let named = parts.iter().map(|text| {
             check_text(text)?;
-            Ok((format!("{BUFFER}{}", Uuid::new_v4().simple()), *text))
+            Ok((buffer_name(), *text))
         });
         Ok(Self {
             parts: named.collect::<Result<_, TmuxError>>()?,

@@ -4,11 +4,9 @@
 //! in the same step that types: pasting into a dead pane crashes tmux 3.3a, and text that reaches
 //! a shell would run.
 
-use uuid::Uuid;
-
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
-use super::fence::Fenced;
+use super::fence::{Fenced, buffer_name};
 use super::name::{ProgramName, SessionName};
 use super::state::{HELD, LAUNCH, Life, MARK, PANE_FORMAT, PaneId, parse_pane};
 use crate::model::closed_enum::closed_enum;
@@ -158,7 +156,7 @@ impl Tmux {
             Manner::Pasted => "-p ",
             Manner::Typed => "",
         };
-        let buffer = format!("claude-codex-{}", Uuid::new_v4().simple());
+        let buffer = buffer_name();
         let condition = self.condition(session, expected);
         // A client that dies between loading and pasting leaves its buffer behind, so this one runs
         // to its end whatever becomes of us.

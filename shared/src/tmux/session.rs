@@ -125,6 +125,8 @@ impl Tmux {
             .arg(format!("kill-session -t '{target}'"))
             .arg(format!("display-message -p {NOT_OURS}"));
         let printed = self.run(&script, None).await?.found()?;
+        // Nobody comes any more to hand over what was loaded for it.
+        self.remove_left_buffers().await;
         Ok(printed.is_some_and(|printed| printed.trim_end() != NOT_OURS))
     }
 

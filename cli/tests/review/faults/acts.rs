@@ -66,8 +66,30 @@ pub(super) fn stop_again(stage: &Stage) {
     work_is_there(&stage.place);
 }
 
+pub(super) fn stopped_with_its_work(stage: &Stage) {
+    stop_again(stage);
+    let worktree = stage.place.instance(stage.id()).worktree_path;
+    let kept = std::fs::read_to_string(worktree.join("work.txt")).unwrap_or_default();
+    assert!(kept.contains("unsaved"), "what was not committed is lost");
+}
+
 pub(super) fn send(stage: &Stage) {
     stage.place.send(stage.id(), "a word");
+}
+
+/// The agent's own server hands it over, which is the one with the fault.
+pub(super) fn send_to_new_server(stage: &Stage) {
+    let (place, id) = (&stage.place, stage.id());
+    let before = place.log(id, "server").len();
+    place.tell(id, &json!({ "restart": true }));
+    let deadline = Instant::now() + PATIENCE;
+    while place.log(id, "server").len() == before
+        && place.has_session(id)
+        && Instant::now() < deadline
+    {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    place.send(id, "a word");
 }
 
 /// One more message, so that none stays behind the first.

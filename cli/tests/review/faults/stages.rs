@@ -21,6 +21,15 @@ pub(super) fn a_coder_with_work(stage: &mut Stage) {
     stage.place.commit(stage.id(), "work");
 }
 
+/// One commit, and a line that is not committed.
+pub(super) fn a_coder_with_unsaved_work(stage: &mut Stage) {
+    a_coder_with_work(stage);
+    let (place, id) = (&stage.place, stage.id());
+    let before = place.log(id, "written").len();
+    place.tell(id, &json!({ "write": "unsaved" }));
+    place.until("it is written", || place.log(id, "written").len() > before);
+}
+
 fn has_ended(place: &Place, id: &InstanceId) {
     place.until("it has ended", || {
         place.instance(id).owner.is_none() && !place.has_session(id)
