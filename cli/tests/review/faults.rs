@@ -257,7 +257,7 @@ scenarios! {
     approve: "mcp-review", 100, under_review, approve, approved_once: Kill Full Broken Busy Refuse Stall TmuxDies;
     stop_hook: "claude-codex", 4, an_owed_claude, stop_hook, taken_once: Kill Full Broken Busy Stall;
     resume: "claude-codex", 24, a_stopped_coder, resume, resumed: Kill Full Broken Busy Refuse Stall TmuxDies;
-    clean: "claude-codex", 56, two_ended_coders, clean, cleaned: Full Broken Busy Refuse Stall;
+    clean: "claude-codex", 56, two_ended_coders, clean, cleaned: Kill Full Broken Busy Refuse Stall;
     sync: "claude-codex", 60, merged_on_github, sync, synced: Kill Full Broken Busy Refuse Stall;
     create_task: "mcp-planning", 30, a_planner, create_task, one_task: Kill Full Broken Busy Refuse Stall TmuxDies;
     tdd_run: "claude-codex", 120, a_specification, tdd_run, tdd_resumed: Kill Full Broken Busy Refuse TmuxDies;

@@ -1,7 +1,8 @@
 //! Putting away what ended agents left.
 
-use super::finish::{PutAway, end_session, put_away, release, still_in_use};
+use super::finish::{end_session, release, still_in_use};
 use super::panes::Panes;
+use super::put_away::{PutAway, put_away};
 use super::reconcile::claim;
 use super::{Context, Run, agent_files};
 use crate::error::Error;

@@ -1,16 +1,14 @@
 //! Ending an agent: its session, its processes, and what of its work may go.
 
-use std::path::Path;
 use std::time::Duration;
 
-use super::launch::{is_own_worktree, session_name};
+use super::launch::session_name;
+use super::put_away::{PutAway, leave_by_policy, put_away};
 use super::request_changes::lose_review;
 use super::{Context, Run, agent_files};
 use crate::agent;
 use crate::config::Cleanup;
 use crate::error::Error;
-use crate::git::{GitError, Repository, UnsavedWork};
-use crate::model::hidden::reveal_in_line;
 use crate::model::{
     Instance, InstanceId, InstanceKind, LaunchStep, Origin, ProcessMark, Status, StatusChange,
     StatusEvent, TaskStatus,
@@ -26,9 +24,6 @@ const GRACE: Grace = Grace {
 
 /// How long a person waits for a repository that is locked; after that `reconcile` removes the worktree.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// How long git's own helpers and the like may take to leave a worktree.
-const LEAVING: Duration = Duration::from_secs(1);
 
 /// An agent that was ended, and what of it was kept.
 #[derive(Debug, Clone)]
@@ -155,13 +150,9 @@ async fn end_owned(
                 // As long as its pull request is open, the work may have to go on.
                 Cleanup::Auto if instance.status == Status::PrCreated => PutAway::Gone,
                 Cleanup::Auto => put_away(context, &instance).await?,
-                Cleanup::Manual | Cleanup::Scheduled if instance.worktree_path.exists() => {
-                    PutAway::Kept(format!(
-                        "kept by policy: {}",
-                        instance.worktree_path.display()
-                    ))
+                Cleanup::Manual | Cleanup::Scheduled => {
+                    leave_by_policy(context, &instance, event.is_none()).await?
                 }
-                Cleanup::Manual | Cleanup::Scheduled => PutAway::Gone,
             }
         }
     };
@@ -192,39 +183,6 @@ async fn end_owned(
         })
         .await?;
     Ok(Stopped { instance, kept })
-}
-
-/// What became of an agent's worktree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PutAway {
-    Gone,
-    /// What was kept, and where.
-    Kept(String),
-    /// Another process has the repository locked; `reconcile` removes it when it can.
-    Later(String),
-}
-
-impl PutAway {
-    /// Returns what is still there.
-    pub(super) fn left(self) -> Option<String> {
-        match self {
-            Self::Gone => None,
-            Self::Kept(text) | Self::Later(text) => Some(text),
-        }
-    }
-}
-
-/// Removes a worktree with the trust in it, unless work would be lost.
-pub(super) async fn put_away(context: &Context, instance: &Instance) -> Result<PutAway, Error> {
-    let outcome = keep_or_remove_worktree(context, instance).await?;
-    if outcome == PutAway::Gone {
-        agent_files::forget_trust(context, instance).await?;
-    }
-    if !matches!(outcome, PutAway::Later(_)) {
-        let id = instance.id.clone();
-        context.store.write(move |w| w.set_put_away(&id)).await?;
-    }
-    Ok(outcome)
 }
 
 /// Kills the session and everything that the agent has started; returns what could not be ended.
@@ -311,180 +269,6 @@ pub(super) fn still_in_use(instance: &Instance, survivors: &[ProcessMark]) -> St
         instance.worktree_path.display(),
         pids.join(", ")
     )
-}
-
-/// Returns the processes that go on in a worktree, each as `number (name)`: a person's shell, or what an agent has left that
-/// carries no mark of ours. Nobody can tell them apart, so none is ended, and none loses the ground below it.
-async fn standing_in(worktree: &Path) -> Vec<String> {
-    let deadline = tokio::time::Instant::now() + LEAVING;
-    loop {
-        let standing = process::standing_in(worktree, agent::DETACHED);
-        if standing.is_empty() || tokio::time::Instant::now() >= deadline {
-            let named = standing.into_iter();
-            return named
-                .map(|(pid, name)| format!("{pid} ({})", reveal_in_line(&name)))
-                .collect();
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-fn occupied(worktree: &Path, standing: &[String]) -> String {
-    /// A person needs one to begin with.
-    const NAMED: usize = 5;
-    let (path, names) = (
-        worktree.display(),
-        standing[..standing.len().min(NAMED)].join(", "),
-    );
-    let more = match standing.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "kept {path}: in use by process {names}{more}; once that has ended or left, `claude-codex clean` removes it"
-    )
-}
-
-/// Removes the worktree and its branch if nothing would be lost.
-pub(super) async fn keep_or_remove_worktree(
-    context: &Context,
-    instance: &Instance,
-) -> Result<PutAway, Error> {
-    let path = &instance.worktree_path;
-    let repository = match Repository::at(&instance.repository).await {
-        Ok(repository) => context.patience_with(repository),
-        // It is gone, or has another name: nobody can be asked what may go.
-        Err(GitError::NotARepository { .. } | GitError::Io { .. }) if path.exists() => {
-            let (path, repository) = (path.display(), instance.repository.display());
-            let text = format!("kept {path}: its repository {repository} is not there");
-            return Ok(PutAway::Kept(text));
-        }
-        Err(GitError::NotARepository { .. } | GitError::Io { .. }) => return Ok(PutAway::Gone),
-        Err(error) => return Err(error.into()),
-    };
-    let branch = instance.branch_name.as_deref();
-    if !is_own_worktree(&repository, instance)? {
-        return Ok(PutAway::Gone);
-    }
-    // Only an empty folder goes by this: git had not begun to fill it.
-    let _ = std::fs::remove_dir(path);
-    // No agent was ever in a worktree whose checkout did not end.
-    let half_made =
-        instance.launch_step == LaunchStep::Worktree && repository.checkout_is_unfinished(path);
-    if !half_made {
-        let standing = standing_in(path).await;
-        if !standing.is_empty() {
-            return Ok(PutAway::Kept(occupied(path, &standing)));
-        }
-    }
-    let removed = if half_made {
-        repository.erase_worktree(path).await.map(|()| None)
-    } else {
-        repository.remove_worktree(path, branch).await
-    };
-    match removed {
-        Ok(None) => {}
-        Ok(Some(unsaved)) => {
-            return Ok(PutAway::Kept(format!(
-                "kept {} on {} in {}",
-                describe(&unsaved),
-                branch.unwrap_or("a detached HEAD"),
-                path.display()
-            )));
-        }
-        // A person wants it to stay.
-        Err(error @ GitError::WorktreeLocked { .. }) => {
-            return Ok(PutAway::Kept(format!("kept: {error}")));
-        }
-        Err(error @ GitError::LockTimeout { .. }) => return Ok(later(&error)),
-        Err(error) if path.exists() => {
-            let path = path.display();
-            return Ok(PutAway::Kept(format!(
-                "kept {path}, because git can't tell: {error}"
-            )));
-        }
-        Err(error) => return Err(error.into()),
-    }
-    if let Some(folder) = path.parent() {
-        repository.delete_waste(folder).await;
-    }
-    if let Some(branch) = branch {
-        match remove_branch(&repository, branch).await? {
-            PutAway::Gone => {}
-            left @ (PutAway::Kept(_) | PutAway::Later(_)) => return Ok(left),
-        }
-    }
-    remove_empty_parents(instance, context);
-    Ok(PutAway::Gone)
-}
-
-/// Deletes the branch if its commits are elsewhere too.
-async fn remove_branch(repository: &Repository, branch: &str) -> Result<PutAway, Error> {
-    match repository.delete_saved_branch(branch).await {
-        Ok(0) => Ok(PutAway::Gone),
-        Ok(commits) => Ok(PutAway::Kept(format!(
-            "kept the branch {branch}: {commits} of its commits are nowhere else"
-        ))),
-        // A person has it checked out somewhere, or just committed to it: theirs now.
-        Err(error @ (GitError::BranchCheckedOut { .. } | GitError::BranchMoved { .. })) => {
-            Ok(PutAway::Kept(format!("kept the branch: {error}")))
-        }
-        Err(error @ GitError::LockTimeout { .. }) => Ok(later(&error)),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn later(error: &GitError) -> PutAway {
-    PutAway::Later(format!("its worktree is removed later: {error}"))
-}
-
-/// Says what would be lost.
-pub(super) fn describe(unsaved: &UnsavedWork) -> String {
-    let mut parts = Vec::new();
-    if unsaved.uncommitted > 0 {
-        parts.push(format!("{} uncommitted files", unsaved.uncommitted));
-    } else if unsaved.untracked_left_out {
-        parts.push("very many untracked files".to_owned());
-    }
-    if unsaved.commits > 0 {
-        parts.push(format!("{} commits that are nowhere else", unsaved.commits));
-    }
-    for submodule in &unsaved.submodules {
-        let path = submodule.path.display();
-        if submodule.uncommitted > 0 {
-            let files = submodule.uncommitted;
-            parts.push(format!("{files} uncommitted files in submodule {path}"));
-        }
-        if submodule.commits > 0 {
-            let commits = submodule.commits;
-            parts.push(format!(
-                "{commits} commits or stashes in submodule {path} that its remotes lack"
-            ));
-        }
-    }
-    for worktree in &unsaved.worktrees {
-        parts.push(format!(
-            "work in the worktree {} inside",
-            worktree.display()
-        ));
-    }
-    if let Some(operation) = unsaved.operation {
-        parts.push(format!("an unfinished {operation:?}").to_lowercase());
-    }
-    parts.join(" and ")
-}
-
-/// Removes the folders above a worktree that held nothing else; ones in use refuse by themselves.
-fn remove_empty_parents(instance: &Instance, context: &Context) {
-    let Some(settings) = context.settings_of(&instance.repository) else {
-        return;
-    };
-    let root_name = Path::new(&settings.resources.worktree_root).file_name();
-    for parent in instance.worktree_path.ancestors().skip(1).take(2) {
-        if std::fs::remove_dir(parent).is_err() || parent.file_name() == root_name {
-            return;
-        }
-    }
 }
 
 /// Ends an instance because of something that was noticed, and reports the move.

@@ -29,6 +29,7 @@ mod publish_moves;
 mod pull_forge;
 mod pull_text;
 mod pulls;
+mod put_away;
 mod reconcile;
 mod reconcile_turn;
 mod request_changes;

@@ -1,7 +1,8 @@
 //! Taking a launch back, in reverse, from wherever it stopped.
 
-use super::finish::{PutAway, end, end_session, keep_or_remove_worktree, still_in_use};
+use super::finish::{end, end_session, still_in_use};
 use super::launch::record_step;
+use super::put_away::{PutAway, keep_or_remove_worktree};
 use super::request_changes::lose_review;
 use super::{Context, Run, agent_files};
 use crate::error::{Code, Error};
