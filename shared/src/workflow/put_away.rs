@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::git::{GitError, Repository, UnsavedWork};
 use crate::model::hidden::reveal_in_line;
 use crate::model::{Instance, LaunchStep};
-use crate::process;
+use crate::process::{self, ProcessError};
 
 /// How long git's own helpers and the like may take to leave a worktree.
 const LEAVING: Duration = Duration::from_secs(1);
@@ -155,7 +155,13 @@ pub(super) async fn keep_or_remove_worktree(
         Err(error @ GitError::WorktreeLocked { .. }) => {
             return Ok(PutAway::Kept(format!("kept: {error}")));
         }
-        Err(error @ GitError::LockTimeout { .. }) => return Ok(later(&error)),
+        // Another process has the repository locked, or none can be started just now: that passes.
+        Err(
+            error @ (GitError::LockTimeout { .. }
+            | GitError::Process {
+                source: ProcessError::Spawn { .. },
+            }),
+        ) => return Ok(later(&error)),
         Err(error) if path.exists() => {
             let path = path.display();
             return Ok(PutAway::Kept(format!(

@@ -250,10 +250,17 @@ pub(super) fn synced(stage: &Stage) {
     text(&place.codex(&["sync"]));
     let instance = place.instance(stage.id());
     assert_eq!(instance.status, Status::PrMerged);
+    // Where git could not tell whether there is work in it, the worktree is kept for a person to clean.
     place.until("its worktree is put away", || {
         text(&place.codex(&["list"]));
         !instance.worktree_path.exists()
+            || place
+                .instance(stage.id())
+                .note
+                .is_some_and(|note| note.contains("git can't tell"))
     });
+    text(&place.codex(&["clean"]));
+    assert!(!instance.worktree_path.exists(), "{}", place.describe());
 }
 
 fn task() -> Value {
