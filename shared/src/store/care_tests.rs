@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use super::database::beside;
 use super::tests::{new_task, open_in};
 use super::*;
+use crate::model::{MessageState, Status};
 
 fn add(store: &Store, title: &str) {
     let task = new_task(title);
@@ -109,6 +110,37 @@ fn what_is_restored_is_used_at_once_and_what_was_there_is_kept() {
     // And back again.
     restore(store.path(), Some(&aside)).unwrap();
     assert_eq!(count(&store), 2);
+}
+
+/// It may have arrived since: a transcript tells, and where there is none nothing does.
+#[test]
+fn what_was_owed_is_not_handed_over_blindly() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_in(folder.path());
+    for id in ["work-1-a1", "work-2-a1"] {
+        store
+            .write_now(|w| w.insert_instance(&super::tests::new_instance(id), None))
+            .unwrap();
+    }
+    let raw = Connection::open(store.path()).unwrap();
+    raw.execute_batch(
+        "UPDATE instances SET status = 'feedback_received', claude_session_id = iif(id = 'work-1-a1', 's', NULL);
+         INSERT INTO messages (id, instance_id, sender, kind, body, state, created_at)
+         SELECT 'm-0000000' || substr(id, 6, 1), id, 's', 'feedback', 'b', 'owed', 't' FROM instances;",
+    )
+    .unwrap();
+    let backup = folder.path().join("backup.db");
+    back_up(store.path(), &backup, false).unwrap();
+    restore(store.path(), Some(&backup)).unwrap();
+    for (id, state, status, attempts) in [
+        ("work-1-a1", MessageState::Owed, Status::FeedbackReceived, 1),
+        ("work-2-a1", MessageState::Unconfirmed, Status::Running, 1),
+    ] {
+        let id = id.parse().unwrap();
+        let message = store.read_now(|r| r.messages(&id)).unwrap().remove(0);
+        assert_eq!((message.state, message.attempts), (state, attempts));
+        assert_eq!(store.read_now(|r| r.instance(&id)).unwrap().status, status);
+    }
 }
 
 #[test]
