@@ -43,22 +43,16 @@ impl From<GitError> for Error {
                 Code::WorktreePathTaken,
                 "Move it away, or set resources.worktreeRoot to another folder.",
             ),
+            G::NotALinkedWorktree { .. } => (
+                Code::WorktreePathTaken,
+                "If the repository was moved, `git worktree repair` with that path mends it. Else save what you need from the folder and move it away.",
+            ),
             G::WorktreeDirty { .. } => (Code::WorktreeDirty, "Commit or stash the changes first."),
             G::FilesInTheWay { .. } => (
                 Code::WorktreeDirty,
                 "Nothing was changed. Move them away, then try again.",
             ),
-            G::BranchInUse { use_of, .. } => (
-                Code::BranchInUse,
-                match use_of {
-                    BranchUse::Rebase => {
-                        "Nothing was changed. End the rebase there (`git rebase --continue` or `--abort`), then try again."
-                    }
-                    BranchUse::OutOfReach => {
-                        "Nothing was changed. Bring the worktree back, or forget it: `git worktree unlock PATH`, then `git worktree prune`."
-                    }
-                },
-            ),
+            G::BranchInUse { use_of, .. } => (Code::BranchInUse, how_to_free_branch(*use_of)),
             G::LockTimeout { .. } | G::BranchMoved { .. } => {
                 (Code::GitFailed, "Try again in a moment.")
             }
@@ -97,7 +91,6 @@ impl From<GitError> for Error {
             } => (Code::GitMissing, "Install git."),
             G::Process { .. }
             | G::NoCommonHistory { .. }
-            | G::NotALinkedWorktree { .. }
             | G::WorktreeLocked { .. }
             | G::LeftBehind { .. }
             | G::Failed { .. }
@@ -131,5 +124,16 @@ fn push_rejected(reason: RejectReason) -> (Code, &'static str) {
             Code::PushRejected,
             "The message says what the remote objects to.",
         ),
+    }
+}
+
+fn how_to_free_branch(use_of: BranchUse) -> &'static str {
+    match use_of {
+        BranchUse::Rebase => {
+            "Nothing was changed. End the rebase there (`git rebase --continue` or `--abort`), then try again."
+        }
+        BranchUse::OutOfReach => {
+            "Nothing was changed. Bring the worktree back, or forget it: `git worktree unlock PATH`, then `git worktree prune`."
+        }
     }
 }

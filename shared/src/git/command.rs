@@ -22,7 +22,7 @@ pub(super) const OUTPUT: usize = 32 << 20;
 /// Variables that would make git look at another repository than the one meant, or read it differently.
 ///
 /// They are set when this program was started from a git hook or an alias.
-const INHERITED: [&str; 26] = [
+const INHERITED: [&str; 24] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
     "GIT_COMMON_DIR",
@@ -33,7 +33,6 @@ const INHERITED: [&str; 26] = [
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
     "GIT_EXTERNAL_DIFF",
     "GIT_GLOB_PATHSPECS",
-    "GIT_GRAFT_FILE",
     "GIT_ICASE_PATHSPECS",
     "GIT_IMPLICIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -42,13 +41,19 @@ const INHERITED: [&str; 26] = [
     "GIT_LITERAL_PATHSPECS",
     "GIT_NAMESPACE",
     "GIT_NOGLOB_PATHSPECS",
-    "GIT_NO_REPLACE_OBJECTS",
     "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX",
     "GIT_QUARANTINE_PATH",
     "GIT_REPLACE_REF_BASE",
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
+];
+
+/// Makes git show every commit as it is: agents share the repository's replacements (`git replace`) and grafts, and one could
+/// show its reviewer, or us, other content and other parents than those that are pushed.
+pub const AS_COMMITTED: [(&str, &str); 2] = [
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
 ];
 
 /// The git program, and what to add to the environment it inherits.
@@ -215,6 +220,7 @@ impl<'a> Call<'a> {
             // ssh would otherwise stop for a question on the terminal; it asks no one instead.
             .env("SSH_ASKPASS_REQUIRE", "force")
             .env("LC_ALL", "C")
+            .envs(AS_COMMITTED)
             .env_remove("LANGUAGE");
         if self.writes {
             command.env_remove("GIT_OPTIONAL_LOCKS");

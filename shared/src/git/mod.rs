@@ -8,6 +8,7 @@
 mod add_worktree;
 mod advance;
 mod command;
+mod delete_folder;
 mod diff;
 mod discovery;
 mod error;
@@ -35,7 +36,7 @@ mod tests;
 
 pub use add_worktree::{AddedWorktree, Checkout};
 pub use advance::{MergeTurn, Moved, Resumed};
-pub use command::Git;
+pub use command::{AS_COMMITTED, Git};
 pub use diff::{ChangedFile, DiffStat, DiffText, FileStat, parse_name_status, parse_numstat};
 pub use discovery::Repository;
 pub use error::{BranchUse, GitError, NameKind, RejectReason};

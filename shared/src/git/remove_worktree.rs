@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::delete_folder::{delete_folder, entries};
 use super::discovery::{Repository, path_of_line};
 use super::error::GitError;
 use super::lock::WorktreeLock;
@@ -153,14 +154,7 @@ impl Repository {
 
     /// Deletes what removals of other worktrees in this folder have left behind.
     pub async fn delete_waste(&self, folder: &Path) {
-        let marked = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with('.') && name.contains(MARK)
-        };
-        let worktrees = entries(folder).filter(marked).filter(|aside| {
-            let record = linked_record(aside);
-            record.is_none_or(|record| !record.exists())
-        });
+        let worktrees = entries(folder).filter(|path| self.is_waste(path));
         let records = entries(&self.common_dir().join(RECORDS));
         for waste in worktrees.chain(records) {
             let abandoned = waste.symlink_metadata().is_ok_and(|found| {
@@ -172,6 +166,22 @@ impl Repository {
                 delete(&waste).await;
             }
         }
+    }
+
+    /// Tells whether a folder was a worktree of this repository that git has forgotten: its `.git` file is deleted last.
+    pub(super) fn is_waste(&self, folder: &Path) -> bool {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if !(name.starts_with('.') && name.rfind(MARK).is_some_and(|at| ends(&name[at..]))) {
+            return false;
+        }
+        let record = link_of(folder).filter(|record| !record.exists());
+        let mut above = record.iter().flat_map(|record| record.ancestors().skip(1));
+        let (worktrees, common_dir) = (above.next(), above.next());
+        worktrees.is_some_and(|path| path.ends_with("worktrees"))
+            && common_dir
+                .and_then(|path| path.canonicalize().ok())
+                .as_deref()
+                == Some(self.common_dir())
     }
 
     /// Finds git's record of a worktree that may be removed; none if there is nothing to remove.
@@ -324,21 +334,28 @@ fn asides(path: &Path) -> Vec<PathBuf> {
         let found = found.file_name().unwrap_or_default().to_string_lossy();
         found
             .strip_prefix(&start)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            .is_some_and(|number| ends(&format!("{MARK}{number}")))
     };
     entries(folder).filter(of_it).collect()
 }
 
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let found = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    found.map(|entry| entry.path())
+/// Tells whether this is the mark, or the mark with a number.
+fn ends(end: &str) -> bool {
+    end.strip_prefix(MARK).is_some_and(|rest| {
+        let number = rest.strip_prefix('-');
+        rest.is_empty() || number.is_some_and(|number| number.parse::<u32>().is_ok())
+    })
 }
 
 /// Reads which record the `.git` file of a worktree names.
 pub(super) fn linked_record(worktree: &Path) -> Option<PathBuf> {
+    link_of(worktree)?.canonicalize().ok()
+}
+
+fn link_of(worktree: &Path) -> Option<PathBuf> {
     let line = file::read(&worktree.join(".git"), LONGEST_LINK).ok()?;
     let record = path_of_line(line.strip_prefix(b"gitdir: ")?);
-    worktree.join(record).canonicalize().ok()
+    Some(worktree.join(record))
 }
 
 /// Reads which `.git` file a record names.
@@ -352,17 +369,11 @@ pub(super) fn recorded_link(record: &Path) -> Option<PathBuf> {
 /// Deletes waste. What resists is left to whoever comes next: git does not know it any more.
 async fn delete(waste: &Path) {
     const ATTEMPTS: u32 = 3;
+    // Something may just have written one more file.
+    const PAUSE: Duration = Duration::from_millis(20);
     fault::after("all but the deletion of a worktree's files");
-    for attempt in 1..=ATTEMPTS {
-        match tokio::fs::remove_dir_all(waste).await {
-            Ok(()) => return,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
-            Err(error) if attempt == ATTEMPTS => {
-                tracing::warn!(%error, "{} could not be deleted", waste.display());
-            }
-            // Something may just have written one more file.
-            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
-        }
+    if let Err(error) = delete_folder(waste, ATTEMPTS, PAUSE).await {
+        tracing::warn!(%error, "{} could not be deleted", waste.display());
     }
 }
 

@@ -1,7 +1,9 @@
 //! The worktrees of a repository. Adding one is in `add_worktree`, removing one in `remove_worktree`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::delete_folder::delete_folder;
 use super::discovery::{Repository, path_of, path_of_line};
 use super::error::GitError;
 use super::names::Oid;
@@ -80,6 +82,11 @@ impl Repository {
         Ok(record.and_then(|record| std::fs::read_to_string(record.join(LABEL)).ok()))
     }
 
+    /// Tells whether a folder is a linked worktree that this repository knows.
+    pub fn has_worktree(&self, path: &Path) -> Result<bool, GitError> {
+        Ok(self.record_of(&resolved(path))?.is_some())
+    }
+
     /// Tells whether the files of a linked worktree were never all written: git writes the index last.
     pub fn checkout_is_unfinished(&self, path: &Path) -> bool {
         let link = file::read(&path.join(".git"), LONGEST_LINK).unwrap_or_default();
@@ -95,22 +102,13 @@ pub(super) async fn remove_directory(path: &Path) -> Result<(), GitError> {
     // A git that is just being ended, or has lost its launcher, may still write files into it. Once
     // the directory is gone it can't.
     const ATTEMPTS: u32 = 100;
-    let mut attempt = 1;
-    loop {
-        match tokio::fs::remove_dir_all(path).await {
-            Ok(()) => return Ok(()),
-            Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(source) if attempt == ATTEMPTS => {
-                return Err(GitError::Io {
-                    action: "remove",
-                    path: path.to_owned(),
-                    source,
-                });
-            }
-            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
-        }
-        attempt += 1;
-    }
+    const PAUSE: Duration = Duration::from_millis(50);
+    let deleted = delete_folder(path, ATTEMPTS, PAUSE).await;
+    deleted.map_err(|source| GitError::Io {
+        action: "remove",
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Returns the path as git stores it: without symbolic links, even if its last part is gone.

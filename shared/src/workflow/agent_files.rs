@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::Context;
 use crate::agent::{
-    self, Choice, ClaudeOptions, Conduct, DEFAULT_HOOKS, LaunchSpec, Mode, Prepared, Program,
-    Session, Template, Values,
+    self, Choice, ClaudeOptions, Conduct, DEFAULT_HOOKS, Environment, LaunchSpec, Mode, Prepared,
+    Program, Session, Template, Values,
 };
 use crate::config::{PermissionMode, Trust};
 use crate::error::{Code, Error};
-use crate::git::Repository;
+use crate::git::{AS_COMMITTED, Repository};
 use crate::model::{Instance, InstanceId, InstanceKind};
 
 /// What a reviewer is told beyond its role.
@@ -167,7 +167,7 @@ pub(super) async fn prepare(
         server: &context.own_program(instance.kind.server_name())?,
         server_environment: &server_environment,
         hook_program: &context.own_program("claude-codex")?,
-        own_environment: &handed_on,
+        own_environment: &own_environment(instance.kind, &handed_on),
     })?;
     if claude.is_some() {
         check_trust(context, repository)?;
@@ -179,6 +179,15 @@ pub(super) async fn prepare(
         .await?;
     }
     Ok(prepared)
+}
+
+/// Returns the variables that an agent gets beyond those of its launcher. A reviewer sees commits as they will be pushed.
+fn own_environment(kind: InstanceKind, handed_on: &Environment) -> Environment {
+    let mut own = handed_on.clone();
+    if kind == InstanceKind::Review {
+        own.extend(AS_COMMITTED.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+    own
 }
 
 fn mode(setting: PermissionMode) -> Mode {

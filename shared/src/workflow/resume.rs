@@ -110,8 +110,14 @@ async fn restart(
     if !is_own_worktree(repository, instance)? {
         return Err(GitError::PathTaken { path: path.clone() }.into());
     }
-    let had_worktree = path.exists();
-    if !had_worktree {
+    // Only an empty folder goes by this.
+    let _ = std::fs::remove_dir(path);
+    if path.exists() {
+        // The repository may have been replaced by another clone: git in the folder would fail, or act on a repository around it.
+        if !repository.has_worktree(path)? {
+            return Err(GitError::NotALinkedWorktree { path: path.clone() }.into());
+        }
+    } else {
         let base = instance
             .base_commit
             .clone()

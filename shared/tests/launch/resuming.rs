@@ -137,3 +137,26 @@ async fn a_resume_counts_against_the_limit_on_agents() {
     assert_eq!(error.code, Code::InstanceLimitReached, "{error:?}");
     assert_eq!(world.instance(&first).await.status, Status::Terminated);
 }
+
+/// git in its worktree would fail, or act on a repository around it.
+#[tokio::test]
+async fn not_in_a_worktree_of_a_repository_that_was_replaced() {
+    let world = World::new();
+    let context = world.context().await;
+    let run = Run::unattended();
+    let instance = world.launch().await;
+    fs::write(instance.worktree_path.join("new"), "work").unwrap();
+    stop(&context, &run, &instance.id).await.unwrap();
+    let records = world.repository.join(".git/worktrees");
+    fs::remove_dir_all(records).unwrap();
+    let refused = resume(&context, &run, &instance.id).await.unwrap_err();
+    assert_eq!(refused.code, Code::WorktreePathTaken);
+    assert!(refused.to_string().contains("linked worktree"), "{refused}");
+    assert!(instance.worktree_path.join("new").exists());
+    assert!(world.sessions().is_empty());
+
+    // What the hint says.
+    fs::rename(&instance.worktree_path, world.root.join("saved")).unwrap();
+    let resumed = resume(&context, &run, &instance.id).await.unwrap();
+    world.assert_stands(&resumed).await;
+}

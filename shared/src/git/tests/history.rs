@@ -159,3 +159,24 @@ fn broken_output_is_an_error_not_a_panic() {
     assert!(parse_numstat(b"1\t2\t\0old\0").is_ok_and(|stat| stat.files.len() == 1));
     assert!(parse_numstat(b"1\t2\t").is_err());
 }
+
+/// Agents share these with their reviewers.
+#[tokio::test]
+async fn replacements_and_grafts_hide_nothing() {
+    let (fixture, repository, worktree) = forked().await;
+    let tip = commit(&worktree, "payload.txt", "true\n");
+    git(&worktree, &["rm", "--quiet", "payload.txt"]);
+    git(&worktree, &["commit", "--quiet", "-m", "harmless"]);
+    let harmless = git(&worktree, &["rev-parse", "HEAD"]);
+    git(&worktree, &["reset", "--quiet", "--hard", tip.as_str()]);
+    git(&worktree, &["replace", tip.as_str(), harmless.trim()]);
+    let diff = repository.diff_text("main", "topic", 10_000).await.unwrap();
+    assert!(diff.text.contains("+true"), "{}", diff.text);
+
+    git(&worktree, &["replace", "-d", tip.as_str()]);
+    let ahead = repository.ahead_behind("topic", "main").await.unwrap();
+    let grafts = fixture.root.join(".git/info/grafts");
+    std::fs::write(grafts, format!("{tip}\n")).unwrap();
+    let grafted = repository.ahead_behind("topic", "main").await.unwrap();
+    assert_eq!(grafted, ahead);
+}

@@ -103,8 +103,37 @@ async fn files_are_deleted_outside_the_lock() {
     assert!(matches!(error, GitError::LockTimeout { .. }), "{error}");
     assert!(repository.status(&path, 1).await.unwrap().is_clean());
     drop(held);
-    let waste = path.with_file_name(".other.removing");
-    std::fs::create_dir(&waste).unwrap();
+    let waste = set_aside(&path);
+    std::fs::remove_dir_all(fixture.root.join(".git/worktrees/topic")).unwrap();
     repository.delete_waste(path.parent().unwrap()).await;
     assert!(waste.exists(), "somebody may be deleting it at this moment");
+}
+
+#[tokio::test]
+async fn waste_is_what_was_a_worktree_of_this_repository() {
+    let fixture = Fixture::with_commit();
+    let repository = fixture.repository().await;
+    let path = fixture.worktree(&repository, "topic").await;
+    let folder = path.parent().unwrap();
+    let aside = set_aside(&path);
+    let mut all = vec![aside.clone()];
+    // Others' folders, whatever they are called, and what names another repository.
+    for name in [
+        ".other.removing",
+        ".plan.removing-old-code",
+        ".x.removing-2",
+    ] {
+        let other = folder.join(name);
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join("precious"), "x").unwrap();
+        all.push(other);
+    }
+    std::fs::write(all[3].join(".git"), "gitdir: /nowhere/.git/worktrees/x\n").unwrap();
+    let found = |all: &[PathBuf]| {
+        let waste = all.iter().filter(|path| repository.is_waste(path));
+        waste.cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(found(&all), [] as [PathBuf; 0], "git still knows it");
+    std::fs::remove_dir_all(fixture.root.join(".git/worktrees")).unwrap();
+    assert_eq!(found(&all), [aside]);
 }
