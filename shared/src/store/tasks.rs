@@ -200,12 +200,11 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Returns a task that is the same planner's, says the same, and was made by a call that nobody got an answer to.
+    /// Returns an open task of the same planner that says the same and that an earlier server of it has made.
     ///
-    /// Such a call was cancelled after the task was made, or its server died before (a task from before
-    /// `this_server_since`). A call is recorded before it is answered, so a record without an error that names the
-    /// task is an answer. After a day the same words are taken for a new wish.
-    pub fn unanswered_task(
+    /// Nobody knows whether that server's answer arrived before it died: a planner that asks once more, in the same
+    /// words, repeats its call. After a day they are taken for a new wish.
+    pub fn repeated_task(
         &self,
         like: &NewTask,
         this_server_since: &str,
@@ -214,16 +213,8 @@ impl Reader<'_> {
             "SELECT {COLUMNS} FROM tasks INDEXED BY tasks_by_planner
              WHERE repository = ?1 AND created_by = ?2 AND title = ?3 AND description = ?4
                AND priority = ?5 AND estimated_hours IS ?6
-               AND status = 'open'
+               AND status = 'open' AND created_at < ?7
                AND created_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 day')
-               AND NOT EXISTS (
-                   SELECT 1 FROM mcp_events
-                   WHERE instance_id = ?2 AND name = 'create_task' AND error_code IS NULL
-                     AND json_extract(result, '$.taskId') = tasks.id)
-               AND (created_at < ?7 OR EXISTS (
-                   SELECT 1 FROM mcp_events
-                   WHERE instance_id = ?2 AND name = 'create_task' AND error_code = 'CANCELLED'
-                     AND json_extract(result, '$.taskId') = tasks.id))
              ORDER BY created_at, id"
         ))?;
         let found = statement

@@ -252,7 +252,7 @@ impl Fenced {
         format!("set-option -p -t '{target}' {LAST} {epoch}:{stage}")
     }
 
-    /// Loads the buffers, then runs the script, then removes what it has left of them.
+    /// Loads the buffers, then runs the script, then removes what it has left of them, also where one of that failed.
     ///
     /// The buffers come first and by themselves: a load that is cut off half-way, by our death, pastes nothing.
     async fn with_buffers(
@@ -267,19 +267,16 @@ impl Fenced {
             .map(|(name, text)| (name, text.to_owned()))
             .collect();
         to_its_end(&self.tmux, async move {
-            for (name, text) in &parts {
-                let load = Script::new("load-buffer").args(["-b", name.as_str(), "-"]);
-                tmux.run(&load, Some(text.as_bytes())).await?.found()?;
-            }
-            let printed = tmux.run(&script, None).await?.found()?.unwrap_or_default();
-            if !printed.trim_end().ends_with(TYPED) {
+            let printed = tmux.load_and_run(&parts, &script).await;
+            let typed = |printed: &String| printed.trim_end().ends_with(TYPED);
+            if !printed.as_ref().is_ok_and(typed) {
                 for (name, _) in &parts {
                     let delete = Script::new("delete-buffer").args(["-b", name.as_str()]);
                     // Pasted, hence deleted, is fine.
-                    let _ = tmux.run(&delete, None).await?;
+                    let _ = tmux.run(&delete, None).await;
                 }
             }
-            Ok(printed)
+            printed
         })
         .await
     }
@@ -294,6 +291,18 @@ impl Fenced {
 }
 
 impl Tmux {
+    async fn load_and_run(
+        &self,
+        parts: &[(String, String)],
+        script: &Script,
+    ) -> Result<String, TmuxError> {
+        for (name, text) in parts {
+            let load = Script::new("load-buffer").args(["-b", name.as_str(), "-"]);
+            self.run(&load, Some(text.as_bytes())).await?.found()?;
+        }
+        Ok(self.run(script, None).await?.found()?.unwrap_or_default())
+    }
+
     /// Returns the names of the paste buffers that we have made and not removed.
     pub async fn own_buffers(&self) -> Result<Vec<String>, TmuxError> {
         let script = Script::new("list-buffers").args(["-F", "#{buffer_name}"]);

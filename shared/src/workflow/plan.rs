@@ -78,17 +78,14 @@ pub async fn create_task(
     let mut task = context
         .store
         .write(move |w| {
-            let now = w.now()?;
-            let since = FIRST_CALL.get_or_init(|| now);
-            let known = match untaken(w, &new)? {
+            let known = match repeated(w, &new)? {
                 Some(task) => Some(task),
-                None => w.unanswered_task(&new, since)?,
+                None => w.task_without_issue(&new)?,
             };
-            let task =
-                match known.map_or_else(|| w.task_without_issue(&new), |task| Ok(Some(task)))? {
-                    Some(task) => task,
-                    None => w.insert_task(&new)?,
-                };
+            let task = match known {
+                Some(task) => task,
+                None => w.insert_task(&new)?,
+            };
             made(&task, cancel);
             Ok(task)
         })
@@ -105,6 +102,16 @@ fn made(task: &Task, cancel: CancellationToken) {
         made.pop_front();
     }
     made.push_back((task.id.clone(), cancel));
+}
+
+/// Returns the task that the same call has made before, if its answer was not taken or may not have arrived.
+fn repeated(writer: &Writer<'_>, like: &NewTask) -> Result<Option<Task>, StoreError> {
+    let now = writer.now()?;
+    let since = FIRST_CALL.get_or_init(|| now);
+    match untaken(writer, like)? {
+        Some(task) => Ok(Some(task)),
+        None => writer.repeated_task(like, since),
+    }
 }
 
 /// Returns an open task of the same planner that says the same and whose answer was not taken.

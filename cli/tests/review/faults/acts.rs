@@ -42,6 +42,8 @@ fn call_again(place: &Place, id: &InstanceId, tool: &str, arguments: &Value) {
 
 /// An agent that the fault has ended is brought back.
 fn bring_back(place: &Place, id: &InstanceId) {
+    // Whoever looks notices that it died.
+    text(&place.codex(&["list"]));
     if !place.status(id).is_live() {
         text(&place.codex(&["resume", id.as_str()]));
         place.until("it is up", || place.status(id) != Status::Started);
