@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::row::{one_moved, parsed, parsed_option};
+use super::row::{InOrder, one_moved, parsed};
 use super::{NOW, Reader, StoreError, Writer};
 use crate::model::instance::ProcessMark;
 use crate::model::{
@@ -53,7 +53,11 @@ pub struct NewInstance {
     pub owner: Option<ProcessMark>,
 }
 
-fn process_mark(row: &Row<'_>, pid: &str, started: &str) -> rusqlite::Result<Option<ProcessMark>> {
+fn process_mark(
+    row: &InOrder<'_, '_>,
+    pid: &str,
+    started: &str,
+) -> rusqlite::Result<Option<ProcessMark>> {
     let pid: Option<u32> = row.get(pid)?;
     let started: Option<String> = row.get(started)?;
     Ok(pid
@@ -61,7 +65,7 @@ fn process_mark(row: &Row<'_>, pid: &str, started: &str) -> rusqlite::Result<Opt
         .map(|(pid, started)| ProcessMark { pid, started }))
 }
 
-fn boot_time(row: &Row<'_>) -> rusqlite::Result<Option<BootTime>> {
+fn boot_time(row: &InOrder<'_, '_>) -> rusqlite::Result<Option<BootTime>> {
     let boot: Option<String> = row.get("started_boot")?;
     let seconds: Option<i64> = row.get("started_monotonic")?;
     Ok(boot
@@ -70,14 +74,15 @@ fn boot_time(row: &Row<'_>) -> rusqlite::Result<Option<BootTime>> {
 }
 
 pub(super) fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
+    let row = &InOrder::of(row);
     Ok(Instance {
-        id: parsed(row, "id")?,
-        kind: parsed(row, "kind")?,
-        status: parsed(row, "status")?,
-        status_before: parsed_option(row, "status_before")?,
-        origin: parsed(row, "origin")?,
-        repository: row.get::<_, String>("repository")?.into(),
-        worktree_path: row.get::<_, String>("worktree_path")?.into(),
+        id: row.parsed("id")?,
+        kind: row.parsed("kind")?,
+        status: row.parsed("status")?,
+        status_before: row.parsed_option("status_before")?,
+        origin: row.parsed("origin")?,
+        repository: row.get::<String>("repository")?.into(),
+        worktree_path: row.get::<String>("worktree_path")?.into(),
         branch_name: row.get("branch_name")?,
         base_branch: row.get("base_branch")?,
         base_commit: row.get("base_commit")?,
@@ -89,14 +94,14 @@ pub(super) fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
         started: boot_time(row)?,
         claude_session_id: row.get("claude_session_id")?,
         issue_number: row.get("issue_number")?,
-        task_id: parsed_option(row, "task_id")?,
-        parent_instance_id: parsed_option(row, "parent_instance_id")?,
+        task_id: row.parsed_option("task_id")?,
+        parent_instance_id: row.parsed_option("parent_instance_id")?,
         prompt: row.get("prompt")?,
         require_review: row.get("require_review")?,
         max_reviews: row.get("max_reviews")?,
         pr_number: row.get("pr_number")?,
         pr_url: row.get("pr_url")?,
-        launch_step: parsed(row, "launch_step")?,
+        launch_step: row.parsed("launch_step")?,
         owner: process_mark(row, "owner_pid", "owner_started")?,
         server: process_mark(row, "server_pid", "server_started")?,
         note: row.get("note")?,
@@ -153,6 +158,21 @@ impl Reader<'_> {
         ))?;
         let rows = statement
             .query_map([], |row| Ok(row.get::<_, String>(0)?.into()))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Returns the agents of one origin that have ended, oldest first, each with its worktree.
+    pub fn ended(&self, origin: Origin) -> Result<Vec<(InstanceId, PathBuf)>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, worktree_path FROM instances WHERE origin = ?1
+             AND status IN ('completed', 'failed', 'terminated', 'pr_merged', 'pr_closed')
+             ORDER BY created_at, id",
+        )?;
+        let rows = statement
+            .query_map([origin.as_str()], |row| {
+                Ok((parsed(row, "id")?, row.get::<_, String>(1)?.into()))
+            })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }

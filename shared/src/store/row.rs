@@ -1,12 +1,58 @@
 //! Reading columns into our types. What the CHECKs allow always parses; anything else is corruption.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::str::FromStr;
 
 use rusqlite::Row;
-use rusqlite::types::Type;
+use rusqlite::types::{FromSql, Type};
 
 use super::StoreError;
+
+/// A row whose columns are read by name, about in their order.
+///
+/// A row finds a name by comparing all names before it, which for the thirty columns of an instance takes longer than to read
+/// them. Here the search begins behind the column that was read last.
+pub(super) struct InOrder<'row, 'statement> {
+    row: &'row Row<'statement>,
+    next: Cell<usize>,
+}
+
+impl<'row, 'statement> InOrder<'row, 'statement> {
+    pub(super) fn of(row: &'row Row<'statement>) -> Self {
+        let next = Cell::new(0);
+        Self { row, next }
+    }
+
+    pub(super) fn get<T: FromSql>(&self, column: &str) -> rusqlite::Result<T> {
+        let statement = self.row.as_ref();
+        let (count, next) = (statement.column_count(), self.next.get());
+        for at in (next..count).chain(0..next) {
+            if statement.column_name(at)? == column {
+                self.next.set(at + 1);
+                return self.row.get(at);
+            }
+        }
+        Err(rusqlite::Error::InvalidColumnName(column.to_owned()))
+    }
+
+    pub(super) fn parsed<T>(&self, column: &str) -> rusqlite::Result<T>
+    where
+        T: FromStr<Err: Error + Send + Sync + 'static>,
+    {
+        let text: String = self.get(column)?;
+        text.parse().map_err(|error| conversion(column, error))
+    }
+
+    pub(super) fn parsed_option<T>(&self, column: &str) -> rusqlite::Result<Option<T>>
+    where
+        T: FromStr<Err: Error + Send + Sync + 'static>,
+    {
+        let text: Option<String> = self.get(column)?;
+        text.map(|text| text.parse().map_err(|error| conversion(column, error)))
+            .transpose()
+    }
+}
 
 /// Reads a text column as one of our types.
 pub(super) fn parsed<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>

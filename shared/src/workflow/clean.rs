@@ -1,5 +1,7 @@
 //! Putting away what ended agents left.
 
+use std::collections::HashSet;
+
 use super::finish::{end_session, release, still_in_use};
 use super::panes::Panes;
 use super::put_away::{PutAway, put_away};
@@ -19,7 +21,7 @@ pub struct Cleaned {
 
 /// Removes worktrees, sessions and files of ended agents; work that exists nowhere else is kept.
 pub async fn clean(context: &Context, run: &Run, dry_run: bool) -> Result<Vec<Cleaned>, Error> {
-    let instances = context.store.read(|r| r.instances(false)).await?;
+    let instances = ended_with_leftovers(context).await?;
     let panes = Panes::of(context, &instances.iter().collect::<Vec<_>>()).await;
     let mut cleaned = Vec::new();
     for instance in instances {
@@ -37,6 +39,30 @@ pub async fn clean(context: &Context, run: &Run, dry_run: bool) -> Result<Vec<Cl
         }
     }
     Ok(cleaned)
+}
+
+/// Returns the ended agents that have a worktree, a session or files. There may be thousands that have none of these.
+async fn ended_with_leftovers(context: &Context) -> Result<Vec<Instance>, Error> {
+    let sessions = context.tmux.list().await.unwrap_or_default();
+    let sessions: HashSet<String> = sessions
+        .into_iter()
+        .map(|pane| pane.session.as_str().to_owned())
+        .collect();
+    let ended = context
+        .store
+        .read(move |r| r.ended(Origin::Launched))
+        .await?;
+    let left: Vec<InstanceId> = ended
+        .into_iter()
+        .filter(|(id, worktree)| {
+            worktree.exists() || context.agent_folder(id).exists() || sessions.contains(id.as_str())
+        })
+        .map(|(id, _)| id)
+        .collect();
+    let instances = context
+        .store
+        .read(move |r| left.iter().map(|id| r.instance(id)).collect());
+    Ok(instances.await?)
 }
 
 /// An agent whose pull request is open may be needed again; one that has ended is not.
