@@ -7,6 +7,8 @@ mod hostile_clone;
 #[cfg(test)]
 mod life;
 #[cfg(test)]
+mod not_ours;
+#[cfg(test)]
 mod retention;
 #[cfg(test)]
 mod supervision;

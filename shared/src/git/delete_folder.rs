@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::mounts::mounts_in;
+
 /// Deletes a folder; one that is gone already is fine. Tries again while something still writes into it.
 ///
 /// The `.git` file of a worktree goes last: it tells whose a half-deleted worktree is.
@@ -13,6 +15,12 @@ pub(super) async fn delete_folder(
     attempts: u32,
     pause: Duration,
 ) -> std::io::Result<()> {
+    // Deleting does not stop at a mount, and what is mounted is not the folder's.
+    if let Some(place) = mounts_in(path).first() {
+        let place = path.join(place);
+        let text = format!("something is mounted at {}", place.display());
+        return Err(std::io::Error::other(text));
+    }
     let mut attempt = 1;
     loop {
         let folder = path.to_owned();

@@ -17,6 +17,7 @@ mod index;
 mod kept_refs;
 mod lock;
 mod merge;
+mod mounts;
 mod moving_checkout;
 mod names;
 mod nested;

@@ -13,6 +13,7 @@ use super::delete_folder::{delete_folder, entries};
 use super::discovery::{Repository, path_of_line};
 use super::error::GitError;
 use super::lock::WorktreeLock;
+use super::mounts::mounts_in;
 use super::nested::Nested;
 use super::unsaved::UnsavedWork;
 use super::worktree::{LONGEST_LINK, UNFINISHED, remove_directory, resolved};
@@ -95,11 +96,12 @@ impl Repository {
         if record.join("modules").exists() || aside.join(".gitmodules").exists() {
             let again = self.unsaved_work(aside, None).await?;
             return Ok(again.submodules.is_empty()
+                && again.mounts.is_empty()
                 && again.uncommitted == 0
                 && again.commit == found.commit);
         }
         let status = self.status_without_submodules(aside, 0).await?;
-        Ok(status.is_clean() && status.commit == found.commit)
+        Ok(status.is_clean() && status.commit == found.commit && mounts_in(aside).is_empty())
     }
 
     /// Removes a linked worktree with all that is in it, also a broken one; one that is gone

@@ -7,6 +7,7 @@ use super::discovery::{Repository, path_of_line};
 use super::error::GitError;
 use super::history::{Commit, LOG_FORMAT, parse_log};
 use super::index::{Listing, concealed};
+use super::mounts::mounts_in;
 use super::names::{Oid, check_branch};
 use super::refs::{Head, head};
 use super::status::{BY_THE_FILES, Entry, Status};
@@ -49,6 +50,8 @@ pub struct UnsavedWork {
     pub submodules: Vec<SubmoduleWork>,
     /// Worktrees inside this one that have something to lose.
     pub worktrees: Vec<PathBuf>,
+    /// Where something else is mounted in it.
+    pub mounts: Vec<PathBuf>,
     /// The commit that was checked out.
     pub commit: Option<Oid>,
 }
@@ -62,6 +65,7 @@ impl UnsavedWork {
             && self.operation.is_none()
             && self.submodules.is_empty()
             && self.worktrees.is_empty()
+            && self.mounts.is_empty()
     }
 }
 
@@ -133,6 +137,7 @@ impl Repository {
             operation: operation_in(&git_dir),
             submodules,
             worktrees,
+            mounts: mounts_in(worktree),
             commit: status.commit,
         })
     }
@@ -185,6 +190,7 @@ impl Repository {
                 .submodule_work(record, record, &Listing::default())
                 .await?,
             worktrees: Vec::new(),
+            mounts: Vec::new(),
             commit: detached,
         })
     }

@@ -233,6 +233,9 @@ pub(super) fn describe(unsaved: &UnsavedWork) -> String {
             worktree.display()
         ));
     }
+    for place in &unsaved.mounts {
+        parts.push(format!("what is mounted at {} inside", place.display()));
+    }
     if let Some(operation) = unsaved.operation {
         parts.push(format!("an unfinished {operation:?}").to_lowercase());
     }
