@@ -179,12 +179,16 @@ const BEFORE_REMOVAL: Look = Look {
     settings: &BY_THE_FILES,
     must_see_all: true,
 };
-/// A monitor that has died, or lies, says that nothing has changed.
-pub(super) const BY_THE_FILES: [&str; 4] = [
+/// A monitor that has died, or lies, says that nothing has changed; so do times and sizes that were kept.
+pub(super) const BY_THE_FILES: [&str; 8] = [
     "-c",
     "core.fsmonitor=false",
     "-c",
     "core.untrackedCache=false",
+    "-c",
+    "core.trustctime=true",
+    "-c",
+    "core.checkStat=default",
 ];
 
 /// Reads `git status --porcelain=v2 -z --branch`.

@@ -10,14 +10,16 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use super::command::{Call, Place};
-use super::discovery::Repository;
+use super::discovery::{Repository, path_of_line};
 use super::error::GitError;
 use super::index::{Listing, concealed};
+use super::remove_worktree::{linked_record, recorded_link};
 use super::status::{parse_status, refuse_unseen};
-use super::unsaved::parse_count;
+use super::unsaved::{Operation, operation_in, parse_count};
+use super::worktree::resolved;
 
 /// What agents write into a submodule's configuration must not run in our name.
-const GUARDS: [&str; 10] = [
+const GUARDS: [&str; 14] = [
     "-c",
     "core.fsmonitor=false",
     "-c",
@@ -26,6 +28,10 @@ const GUARDS: [&str; 10] = [
     "core.untrackedCache=false",
     "-c",
     "core.splitIndex=false",
+    "-c",
+    "core.trustctime=true",
+    "-c",
+    "core.checkStat=default",
     "-c",
     "protocol.allow=never",
 ];
@@ -38,6 +44,10 @@ pub struct SubmoduleWork {
     pub uncommitted: usize,
     /// Commits and stashes that no remote-tracking branch leads to.
     pub commits: usize,
+    /// What was begun in it and not finished; it may have put changes aside that nothing else leads to.
+    pub operation: Option<Operation>,
+    /// Worktrees of it that lie elsewhere, and are none without it.
+    pub worktrees: Vec<PathBuf>,
 }
 
 impl Repository {
@@ -49,6 +59,7 @@ impl Repository {
         listing: &Listing,
     ) -> Result<Vec<SubmoduleWork>, GitError> {
         let mut found = Vec::new();
+        let root = resolved(worktree);
         let modules = git_dir.join("modules");
         let mut repositories = git_dirs_below(&modules);
         let mut named: Vec<(PathBuf, PathBuf)> = repositories
@@ -60,7 +71,18 @@ impl Repository {
             .collect();
         let mut places = [listing.links.as_slice(), &listing.repositories].concat();
         let mut checked = BTreeSet::new();
-        while let Some(path) = places.pop() {
+        let mut asked = 0;
+        loop {
+            for (git_dir, _) in &named[asked..] {
+                let linked = linked_worktrees(git_dir).into_iter();
+                let inside = linked
+                    .filter_map(|(_, place)| Some(place.strip_prefix(&root).ok()?.to_owned()));
+                places.extend(inside);
+            }
+            asked = named.len();
+            let Some(path) = places.pop() else {
+                break;
+            };
             let folder = worktree.join(&path);
             let dot_git = folder.join(".git");
             // Not checked out; and a link that leads out of the worktree is not deleted with it.
@@ -68,9 +90,12 @@ impl Repository {
             if !real || dot_git.symlink_metadata().is_err() || !checked.insert(path.clone()) {
                 continue;
             }
-            if dot_git.is_dir() && repositories.insert(dot_git.clone()) {
-                named.push((dot_git.clone(), path.clone()));
-                for nested in git_dirs_below(&dot_git.join("modules")) {
+            let own = repository_of(&folder).filter(|own| own.starts_with(&root));
+            if let Some(own) = own
+                && repositories.insert(own.clone())
+            {
+                named.push((own.clone(), path.clone()));
+                for nested in git_dirs_below(&own.join("modules")) {
                     named.push((nested, path.clone()));
                 }
             }
@@ -83,6 +108,8 @@ impl Repository {
                     path: path.clone(),
                     uncommitted,
                     commits: 0,
+                    operation: None,
+                    worktrees: Vec::new(),
                 });
             }
             let nested = inner.links.iter().chain(&inner.repositories);
@@ -90,11 +117,19 @@ impl Repository {
         }
         for (git_dir, path) in named {
             let commits = self.commits_without_remote(&git_dir).await?;
-            if commits > 0 {
+            let linked = linked_worktrees(&git_dir);
+            let records = linked.iter().map(|(record, _)| record);
+            let operation = records.chain([&git_dir]).find_map(|own| operation_in(own));
+            let places = linked.iter().map(|(_, place)| place);
+            let elsewhere = places.filter(|place| !place.starts_with(&root));
+            let worktrees: Vec<PathBuf> = elsewhere.cloned().collect();
+            if commits > 0 || operation.is_some() || !worktrees.is_empty() {
                 found.push(SubmoduleWork {
                     path,
                     uncommitted: 0,
                     commits,
+                    operation,
+                    worktrees,
                 });
             }
         }
@@ -227,6 +262,31 @@ fn fetched(git_dir: &Path) -> Vec<String> {
         .filter(|oid| oid.bytes().all(|byte| byte.is_ascii_hexdigit()) && oid.len() >= 40)
         .map(str::to_owned)
         .collect()
+}
+
+/// Returns the repository whose files a folder has, by its `.git`: a folder, or a file that names one.
+fn repository_of(folder: &Path) -> Option<PathBuf> {
+    let dot_git = folder.join(".git");
+    if dot_git.is_dir() {
+        return dot_git.canonicalize().ok();
+    }
+    let named = linked_record(folder)?;
+    match std::fs::read(named.join("commondir")) {
+        // It is a linked worktree.
+        Ok(line) => named.join(path_of_line(&line)).canonicalize().ok(),
+        Err(_) => Some(named),
+    }
+}
+
+/// Lists the linked worktrees of a repository that are there: git's record of each, and its place.
+fn linked_worktrees(git_dir: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let records = std::fs::read_dir(git_dir.join("worktrees"));
+    let records = records.into_iter().flatten().flatten();
+    let linked = records.filter_map(|entry| {
+        let link = recorded_link(&entry.path()).filter(|link| link.exists())?;
+        Some((entry.path(), link.parent()?.to_owned()))
+    });
+    linked.collect()
 }
 
 /// Finds the repositories in a `modules` folder; names may have slashes, and submodules submodules.

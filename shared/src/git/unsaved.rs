@@ -313,7 +313,7 @@ fn lines(listed: &Finished) -> usize {
 }
 
 /// Finds what was begun in a worktree and not finished.
-fn operation_in(git_dir: &Path) -> Option<Operation> {
+pub(super) fn operation_in(git_dir: &Path) -> Option<Operation> {
     let signs = [
         ("rebase-merge", Operation::Rebase),
         ("rebase-apply", Operation::Rebase),
@@ -322,8 +322,18 @@ fn operation_in(git_dir: &Path) -> Option<Operation> {
         ("REVERT_HEAD", Operation::Revert),
         ("BISECT_LOG", Operation::Bisect),
     ];
-    signs
+    let begun = signs
         .into_iter()
         .find(|(name, _)| git_dir.join(name).exists())
-        .map(|(_, operation)| operation)
+        .map(|(_, operation)| operation);
+    begun.or_else(|| {
+        // Commits that are still to be picked, between two of them.
+        let todo = std::fs::read(git_dir.join("sequencer/todo")).ok()?;
+        let is_revert = todo.starts_with(b"revert");
+        Some(if is_revert {
+            Operation::Revert
+        } else {
+            Operation::CherryPick
+        })
+    })
 }

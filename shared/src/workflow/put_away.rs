@@ -7,7 +7,7 @@ use super::launch::is_own_worktree;
 use super::{Context, agent_files};
 use crate::agent;
 use crate::error::Error;
-use crate::git::{GitError, Repository, UnsavedWork};
+use crate::git::{GitError, Operation, Repository, UnsavedWork};
 use crate::model::hidden::reveal_in_line;
 use crate::model::{Instance, LaunchStep};
 use crate::process::{self, ProcessError};
@@ -226,6 +226,14 @@ pub(super) fn describe(unsaved: &UnsavedWork) -> String {
                 "{commits} commits or stashes in submodule {path} that its remotes lack"
             ));
         }
+        if let Some(operation) = submodule.operation {
+            let operation = unfinished(operation);
+            parts.push(format!("{operation} in submodule {path}"));
+        }
+        for worktree in &submodule.worktrees {
+            let worktree = worktree.display();
+            parts.push(format!("the worktree {worktree} of submodule {path}"));
+        }
     }
     for worktree in &unsaved.worktrees {
         parts.push(format!(
@@ -237,9 +245,13 @@ pub(super) fn describe(unsaved: &UnsavedWork) -> String {
         parts.push(format!("what is mounted at {} inside", place.display()));
     }
     if let Some(operation) = unsaved.operation {
-        parts.push(format!("an unfinished {operation:?}").to_lowercase());
+        parts.push(unfinished(operation));
     }
     parts.join(" and ")
+}
+
+fn unfinished(operation: Operation) -> String {
+    format!("an unfinished {operation:?}").to_lowercase()
 }
 
 /// Removes the folders above a worktree that held nothing else; ones in use refuse by themselves.

@@ -1,5 +1,7 @@
 //! Work that `git status` does not show, and that would go with the worktree.
 
+use std::os::unix::fs::MetadataExt;
+
 use super::*;
 
 async fn uncommitted(repository: &Repository, path: &Path) -> usize {
@@ -192,4 +194,61 @@ async fn commits_of_a_worktree_whose_folder_is_gone() {
     let gone = repository.remove_worktree(&moved, Some("topic")).await;
     assert_eq!(gone.unwrap(), None);
     assert_eq!(repository.worktrees().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_change_that_keeps_size_and_time_is_seen_whatever_git_is_told_to_compare() {
+    for (key, value) in [("core.trustctime", "false"), ("core.checkStat", "minimal")] {
+        let fixture = Fixture::with_commit();
+        let repository = fixture.repository().await;
+        let path = fixture.worktree(&repository, "topic").await;
+        git(&path, &["config", key, value]);
+        let file = path.join("readme.txt");
+        let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+        let age = || {
+            let file = std::fs::File::options().write(true).open(&file).unwrap();
+            file.set_modified(an_hour_ago).unwrap();
+        };
+        age();
+        git(&path, &["update-index", "--refresh"]);
+        assert_eq!(uncommitted(&repository, &path).await, 0, "{key}");
+        // git compares times of change by the second.
+        let changed = || file.metadata().unwrap().ctime();
+        let before = changed();
+        while changed() == before {
+            std::fs::write(&file, "HELLO\n").unwrap();
+            age();
+        }
+        assert_eq!(git(&path, &["status", "--porcelain"]), "", "{key}");
+        assert_eq!(uncommitted(&repository, &path).await, 1, "{key}");
+    }
+}
+
+#[tokio::test]
+async fn a_series_of_picks_that_waits_to_go_on_is_unfinished() {
+    for (verb, operation) in [
+        ("cherry-pick", Operation::CherryPick),
+        ("revert", Operation::Revert),
+    ] {
+        let fixture = Fixture::with_commit();
+        for text in ["one\n", "two\n", "three\n", "four\n"] {
+            commit(&fixture.root, "readme.txt", text);
+        }
+        let repository = fixture.repository().await;
+        let path = fixture.worktree(&repository, "topic").await;
+        let picked = git_command(&path, &[verb, "--no-edit", "HEAD~3", "HEAD~2"])
+            .output()
+            .unwrap();
+        assert!(!picked.status.success(), "it stops at a conflict");
+        git(&path, &["checkout", "HEAD", "--", "readme.txt"]);
+        let done = ["commit", "--quiet", "--allow-empty", "-m", "done"];
+        git(&path, &done);
+        git(&path, &["update-ref", "refs/remotes/origin/topic", "HEAD"]);
+        assert_eq!(git(&path, &["status", "--porcelain"]), "");
+        let unsaved = repository.unsaved_work(&path, Some("topic")).await.unwrap();
+        assert_eq!(unsaved.operation, Some(operation), "{verb}");
+        git(&path, &[verb, "--quit"]);
+        let unsaved = repository.unsaved_work(&path, Some("topic")).await.unwrap();
+        assert!(unsaved.is_nothing(), "{verb}");
+    }
 }

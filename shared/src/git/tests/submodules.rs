@@ -200,3 +200,73 @@ async fn a_tag_of_a_submodule_is_unsaved_after_git_has_packed_it() {
     save_superproject(&path);
     assert!(!is_nothing(&repository, &path).await, "a tag in lib");
 }
+
+#[tokio::test]
+async fn what_a_rebase_in_a_submodule_has_put_aside_is_unsaved() {
+    let (_fixture, repository, path) = with_submodules().await;
+    let lib = path.join("lib");
+    git(&lib, &["switch", "--quiet", "main"]);
+    std::fs::write(lib.join("a.txt"), "changed\n").unwrap();
+    let stop = ["-c", "sequence.editor=sed -i 1ibreak"];
+    let rebase = ["rebase", "--quiet", "-i", "--autostash", "HEAD~1"];
+    git(&lib, &[&stop[..], &rebase].concat());
+    git(&path, &["submodule", "--quiet", "update", "--force"]);
+    assert_eq!(git(&path, &["status", "--porcelain"]), "");
+    assert!(
+        !is_nothing(&repository, &path).await,
+        "it put the change aside"
+    );
+}
+
+#[tokio::test]
+async fn worktrees_of_a_submodule_count() {
+    let (fixture, repository, path) = with_submodules().await;
+    let lib = path.join("lib");
+    let exclude = git(&lib, &["rev-parse", "--git-path", "info/exclude"]);
+    std::fs::write(exclude, "wt/\n").unwrap();
+    let add = |place: &str| git(&lib, &["worktree", "add", "--quiet", "--detach", place]);
+    add("wt/inside");
+    assert_eq!(git(&path, &["status", "--porcelain"]), "");
+    assert!(is_nothing(&repository, &path).await, "nothing is in it");
+    std::fs::write(lib.join("wt/inside/a.txt"), "changed\n").unwrap();
+    assert_eq!(git(&path, &["status", "--porcelain"]), "");
+    assert!(
+        !is_nothing(&repository, &path).await,
+        "a changed file in it"
+    );
+    git(&lib, &["worktree", "remove", "--force", "wt/inside"]);
+    assert!(is_nothing(&repository, &path).await);
+    let elsewhere = fixture.path("elsewhere");
+    add(elsewhere.to_str().unwrap());
+    assert!(
+        !is_nothing(&repository, &path).await,
+        "one elsewhere needs it"
+    );
+    std::fs::remove_dir_all(&elsewhere).unwrap();
+    assert!(is_nothing(&repository, &path).await, "a record of nothing");
+}
+
+#[tokio::test]
+async fn a_repository_whose_files_lie_elsewhere_in_the_worktree_counts() {
+    let (fixture, repository, path) = with_submodules().await;
+    std::fs::write(fixture.root.join(".git/info/exclude"), "store/\n").unwrap();
+    std::fs::create_dir(path.join("store")).unwrap();
+    let init = [
+        "init",
+        "--quiet",
+        "--separate-git-dir",
+        "store/own.git",
+        "own",
+    ];
+    git(&path, &init);
+    let own = path.join("own");
+    std::fs::write(own.join(".git"), "gitdir: ../store/own.git\n").unwrap();
+    commit(&own, "a.txt", "a\n");
+    git(&path, &["add", "own"]);
+    git(&path, &["commit", "--quiet", "-m", "embed a repository"]);
+    save_superproject_if_changed(&path);
+    assert_eq!(git(&path, &["status", "--porcelain"]), "");
+    assert!(!is_nothing(&repository, &path).await);
+    let unsaved = repository.remove_worktree(&path, Some("topic")).await;
+    assert!(unsaved.unwrap().is_some() && path.join("store/own.git").exists());
+}
