@@ -1,6 +1,6 @@
-//! What lies in a worktree and is somebody else's.
+//! What lies in a worktree or stands in an agent's session and is somebody else's.
 
-use crate::support::{PROGRAM, Place};
+use crate::support::{PROGRAM, Place, until};
 
 /// Runs a command of ours where a folder is also to be found at another place; none where the system does not allow that.
 fn mounted(place: &Place, [from, to]: [&str; 2], words: &[&str]) -> Option<std::process::Output> {
@@ -48,4 +48,37 @@ fn what_is_mounted_in_a_worktree_is_not_deleted_with_it() {
     // Where nothing is mounted any more it goes.
     place.text(&["clean"]);
     assert!(!worktree.exists() && share.join("only-copy").exists());
+}
+
+/// Through a session of their own a person has the agent's windows beside theirs (`new-session -t`, `link-window`).
+#[test]
+fn windows_that_a_person_shares_with_an_agents_session_outlive_it() {
+    let place = Place::new();
+    let instance = place.json(&["code", "Fix the login"]);
+    let id = instance["id"].as_str().unwrap();
+    let make = |words: &[&str]| {
+        let made = place.tmux(&[words, &["-P", "-F", "#{pane_pid}", "sleep", "600"]].concat());
+        assert!(made.status.success(), "{made:?}");
+        String::from_utf8(made.stdout).unwrap().trim().to_owned()
+    };
+    let linked = make(&["new-session", "-d", "-s", "theirs"]);
+    let link = ["link-window", "-s", "theirs:0", "-t", &format!("{id}:9")];
+    assert!(place.tmux(&link).status.success());
+    let agent = || {
+        let format = ["list-panes", "-t", &format!("={id}:0"), "-F", "#{pane_pid}"];
+        String::from_utf8(place.tmux(&format).stdout).unwrap()
+    };
+    let agent = agent().trim().to_owned();
+    let group = ["new-session", "-d", "-s", "looking", "-t", id];
+    assert!(place.tmux(&group).status.success());
+    let opened = make(&["new-window", "-d", "-t", "looking:"]);
+    place.text(&["stop", id]);
+    let lives = |pid: &str| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    until("the agent has ended", || !lives(&agent));
+    assert!(lives(&linked), "a window of theirs that they linked");
+    assert!(lives(&opened), "a window that they opened");
+    assert_eq!(place.sessions(), "looking\ntheirs\n");
 }

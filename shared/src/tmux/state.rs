@@ -26,7 +26,7 @@ pub(super) const PANE_FORMAT: &str = concat!(
     "#{s/[^A-Za-z0-9_-]/./:session_name}|#{pane_id}|#{pane_pid}|#{==:#{@claude_codex_agent},#{pane_pid}}|",
     "#{s/[^A-Za-z0-9_-]/?/:@claude_codex_launch}|",
     "#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|",
-    "#{pane_input_off}#{pane_synchronized}|#{session_attached}|",
+    "#{pane_input_off}#{pane_synchronized}|#{session_grouped}#{window_linked}|#{session_attached}|",
     "#{window_activity}|#{session_created}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}",
 );
 
@@ -78,6 +78,8 @@ pub struct PaneState {
     pub in_mode: bool,
     /// True while a person has shut its input off, or types into several panes at once.
     pub is_held: bool,
+    /// True if another session has its window too (`link-window`), or may have (`new-session -t`).
+    pub is_shared: bool,
     /// How many terminals are attached to the session.
     pub attached: u32,
     /// When the window last changed, in seconds since 1970.
@@ -175,6 +177,7 @@ pub(super) fn parse_pane(line: &str) -> Result<Option<PaneState>, TmuxError> {
         signal,
         mode,
         held,
+        shared,
         attached,
         output,
         created,
@@ -198,6 +201,7 @@ pub(super) fn parse_pane(line: &str) -> Result<Option<PaneState>, TmuxError> {
         // Modes stack: the field counts them.
         in_mode: !matches!(mode, "" | "0"),
         is_held: is_held(held),
+        is_shared: shared.contains('1'),
         attached: number(attached).ok_or_else(unexpected)?,
         last_output: number(output).ok_or_else(unexpected)?,
         created: number(created).ok_or_else(unexpected)?,
@@ -257,14 +261,14 @@ mod tests {
 
     #[test]
     fn a_line_is_read() {
-        let line = "work-42-a1|%7|812|1|launch-1|1||9|2|01|3|1700000002|1700000001|claude";
+        let line = "work-42-a1|%7|812|1|launch-1|1||9|2|01|10|3|1700000002|1700000001|claude";
         let pane = parse_pane(line).unwrap().unwrap();
         assert_eq!(
             (pane.session.as_str(), pane.pane_id.0, pane.pid),
             ("work-42-a1", 7, 812)
         );
         assert_eq!(pane.life, Life::Killed { signal: Some(9) });
-        assert!(pane.is_agent && pane.in_mode && pane.is_held);
+        assert!(pane.is_agent && pane.in_mode && pane.is_held && pane.is_shared);
         assert_eq!(pane.launch.unwrap().as_str(), "launch-1");
         assert_eq!(
             (pane.attached, pane.last_output, pane.created),
@@ -276,7 +280,7 @@ mod tests {
     #[test]
     fn ends_are_told_apart() {
         let life = |dead_status_signal: &str| {
-            let line = format!("a|%1|2|1||{dead_status_signal}|0|00|0|5|6|sh");
+            let line = format!("a|%1|2|1||{dead_status_signal}|0|00|00|0|5|6|sh");
             parse_pane(&line).unwrap().unwrap().life
         };
         assert_eq!(life("0||"), Life::Running);
@@ -289,13 +293,13 @@ mod tests {
 
     #[test]
     fn foreign_sessions_are_left_out_and_nonsense_is_an_error() {
-        let ours = "a|%1|2|1||0|||0|00|0|5|6|sh";
-        let foreign = "my.session|%1|2|0||0|||0|00|0|5|6|sh";
+        let ours = "a|%1|2|1||0|||0|00|00|0|5|6|sh";
+        let foreign = "my.session|%1|2|0||0|||0|00|00|0|5|6|sh";
         assert_eq!(
             parse_panes(&format!("{foreign}\n{ours}\n")).unwrap().len(),
             1
         );
         assert!(parse_panes("a|%1|2\n").is_err());
-        assert!(parse_pane("a|%1|many|1||0|||0|00|0|5|6|sh").is_err());
+        assert!(parse_pane("a|%1|many|1||0|||0|00|00|0|5|6|sh").is_err());
     }
 }

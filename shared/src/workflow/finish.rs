@@ -218,7 +218,10 @@ pub(super) async fn end_session(
         .map(|agent| agent.pid)
         .collect();
     if has_session {
-        let running = ours.iter().filter(|pane| pane.life == Life::Running);
+        // What a person has in a session of their own as well is theirs.
+        let running = ours
+            .iter()
+            .filter(|pane| pane.life == Life::Running && (pane.is_agent || !pane.is_shared));
         roots.extend(running.map(|pane| pane.pid));
     }
     if launch.is_none() && roots.is_empty() && !has_session {
