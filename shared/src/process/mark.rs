@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use rustix::process::{Pid, Signal};
 
+use super::tree::all_processes;
 use crate::model::instance::{BootTime, ProcessMark};
 
 /// Returns the mark of this process.
@@ -33,7 +34,7 @@ pub fn nobody() -> ProcessMark {
 ///
 /// One that can't be seen from here is taken for alive.
 pub fn is_alive(mark: &ProcessMark) -> bool {
-    is_seen(mark) || is_out_of_sight(mark)
+    is_seen(mark) || is_out_of_sight(mark) || is_contained(mark)
 }
 
 /// Tells whether a marked process lives, and its number means the same process here.
@@ -53,6 +54,32 @@ pub fn is_out_of_sight(mark: &ProcessMark) -> bool {
     space != MACHINE && mark.started.ends_with(&format!("-{boot}-{MACHINE}"))
 }
 
+/// Tells whether a mark is of a process in a container or sandbox with process numbers of its own that lives and is seen
+/// from here, under another number.
+fn is_contained(mark: &ProcessMark) -> bool {
+    let named = mark.started.split_once('-').and_then(|(ticks, rest)| {
+        let space = rest.strip_prefix(boot_id()?)?.strip_prefix('-')?;
+        Some((ticks, space))
+    });
+    let Some((ticks, space)) = named.filter(|(_, space)| Some(*space) != number_space()) else {
+        return false;
+    };
+    all_processes().any(|pid| {
+        number_space_of(&pid.to_string()).as_deref() == Some(space)
+            && number_inside(pid) == Some(mark.pid)
+            && start_time(pid).as_deref() == Some(ticks)
+    })
+}
+
+/// Returns the number that a process has in its own container (Linux).
+fn number_inside(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let numbers = status
+        .lines()
+        .find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_whitespace().last()?.parse().ok()
+}
+
 /// Tells whether a marked process lives and goes on: one that was stopped (Ctrl-Z, a debugger) does nothing until somebody
 /// continues it.
 pub fn is_running(mark: &ProcessMark) -> bool {
@@ -60,7 +87,8 @@ pub fn is_running(mark: &ProcessMark) -> bool {
     let state = stat
         .rsplit_once(") ")
         .and_then(|(_, rest)| rest.chars().next());
-    is_out_of_sight(mark) || (is_seen(mark) && !matches!(state, Some('T' | 't')))
+    let is_stopped = matches!(state, Some('T' | 't'));
+    (is_seen(mark) && !is_stopped) || is_out_of_sight(mark) || is_contained(mark)
 }
 
 /// Adds the boot id: after a reboot both the number and the clock tick may come again.
@@ -85,12 +113,14 @@ const MACHINE: &str = "4026531836";
 
 /// Returns the pid namespace of this process, where there is such a thing (Linux).
 fn number_space() -> Option<&'static str> {
-    static SPACE: LazyLock<Option<String>> = LazyLock::new(|| {
-        let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
-        let number = link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?;
-        Some(number.to_owned())
-    });
+    static SPACE: LazyLock<Option<String>> = LazyLock::new(|| number_space_of("self"));
     SPACE.as_deref()
+}
+
+fn number_space_of(process: &str) -> Option<String> {
+    let link = std::fs::read_link(format!("/proc/{process}/ns/pid")).ok()?;
+    let number = link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?;
+    Some(number.to_owned())
 }
 
 /// Returns how long the machine has been awake since it was booted, by a clock that nobody can set.
@@ -144,7 +174,51 @@ pub fn ask_to_end(mark: &ProcessMark) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
     use super::*;
+
+    #[test]
+    fn a_process_in_a_container_lives_until_it_ends() {
+        let script = "echo $$; readlink /proc/self/ns/pid; cat /proc/$$/stat; exec sleep 600";
+        let mut container = Command::new("unshare")
+            .args(["--map-root-user", "--pid", "--fork", "--kill-child"])
+            .args(["--mount-proc", "sh", "-c", script])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(container.stdout.take().unwrap()).lines();
+        let said: Vec<String> = said.take(3).map(Result::unwrap).collect();
+        let [number, space, stat] = &said[..] else {
+            eprintln!("SKIPPED: no container can be made here");
+            container.wait().unwrap();
+            return;
+        };
+        let space = space.trim_start_matches("pid:[").trim_end_matches(']');
+        let ticks = stat
+            .rsplit_once(") ")
+            .unwrap()
+            .1
+            .split(' ')
+            .nth(19)
+            .unwrap();
+        let mark = ProcessMark {
+            pid: number.parse().unwrap(),
+            started: format!("{ticks}-{}-{space}", boot_id().unwrap()),
+        };
+        assert!(is_alive(&mark) && is_running(&mark) && !is_seen(&mark));
+        let another = ProcessMark {
+            pid: mark.pid + 1,
+            ..mark.clone()
+        };
+        assert!(!is_alive(&another));
+        container.kill().unwrap();
+        container.wait().unwrap();
+        while is_alive(&mark) {
+            std::thread::yield_now();
+        }
+    }
 
     #[test]
     fn a_mark_from_another_boot_is_dead() {

@@ -242,11 +242,11 @@ pub(super) async fn end_session(
         let _ = tmux.kill(&name).await;
     }
     let mut survivors = family.end(members, GRACE).await;
-    // Whether it has ended is known only where it can be seen.
+    // One that can't be seen from here, or not by its number, was perhaps not ended.
     let agent = instance.agent.iter();
     survivors.extend(
         agent
-            .filter(|agent| process::is_out_of_sight(agent))
+            .filter(|agent| !process::is_seen(agent) && process::is_alive(agent))
             .cloned(),
     );
     survivors.extend(strangers);
