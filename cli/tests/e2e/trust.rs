@@ -189,6 +189,38 @@ fn claude_code_starts_only_where_the_person_trusts_the_repository() {
     assert_eq!(config["projects"][worktree], accepted);
 }
 
+/// Claude Code knows a folder by its real path: trusted by another, it would ask, and nobody sits at the agent's terminal.
+#[test]
+fn a_worktree_behind_a_link_is_trusted_by_its_real_path() {
+    let place = Place::new();
+    let program = claude(&place);
+    let disk = place.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    std::os::unix::fs::symlink(&disk, place.path().join(".codex-worktrees")).unwrap();
+    place.text(&["trust", "--yes"]);
+    let launched = place
+        .codex_command(&["code", "One", "--json"])
+        .env_remove("CODEX_AGENT_COMMAND")
+        .env("CODEX_CLAUDE", &program)
+        .output()
+        .unwrap();
+    assert!(launched.status.success(), "{launched:?}");
+    let launched: Value = serde_json::from_slice(&launched.stdout).unwrap();
+    let projects = || {
+        let known = std::fs::read(place.path().join("home/.claude.json")).unwrap();
+        let known: Value = serde_json::from_slice(&known).unwrap();
+        known["projects"].clone()
+    };
+    let real = disk.canonicalize().unwrap().join("a-repository");
+    let real = real.join(launched["id"].as_str().unwrap());
+    let accepted = json!({ "hasTrustDialogAccepted": true });
+    assert_eq!(projects(), json!({ real.to_str().unwrap(): accepted }));
+    place.text(&["stop", launched["id"].as_str().unwrap()]);
+    assert_eq!(projects(), json!({}));
+    assert!(!real.parent().unwrap().exists());
+    assert!(disk.exists(), "without it the link leads nowhere");
+}
+
 #[test]
 fn doctor_closes_what_other_users_could_read() {
     let place = Place::new();

@@ -52,4 +52,4 @@ pub use status::{ChangeKind, Entry, EntryKind, Status, Upstream, parse_status};
 pub use submodules::SubmoduleWork;
 pub use unsaved::{Operation, UnsavedWork};
 pub use version::{MINIMUM, Version, parse_version};
-pub use worktree::{Worktree, parse_worktrees};
+pub use worktree::{Worktree, parse_worktrees, resolved};

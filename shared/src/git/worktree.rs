@@ -112,7 +112,7 @@ pub(super) async fn remove_directory(path: &Path) -> Result<(), GitError> {
 }
 
 /// Returns the path as git stores it: without symbolic links, even if its last part is gone.
-pub(super) fn resolved(path: &Path) -> PathBuf {
+pub fn resolved(path: &Path) -> PathBuf {
     if let Ok(path) = path.canonicalize() {
         return path;
     }

@@ -16,7 +16,7 @@ use super::undo::undo;
 use super::{Context, Run};
 use crate::agent::{self, Handover, LAUNCH_ID, Session};
 use crate::error::{Code, Error};
-use crate::git::{Checkout, GitError, Head, Repository};
+use crate::git::{self, Checkout, GitError, Head, Repository};
 use crate::model::id::Subject;
 use crate::model::{
     Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, TaskId,
@@ -254,9 +254,11 @@ fn start_task(writer: &Writer<'_>, new: &NewInstance) -> Result<(), StoreError> 
 pub(super) fn worktree_folder(context: &Context, repository: &Repository) -> PathBuf {
     let root = repository.root();
     let beside = root.parent().unwrap_or(root);
-    beside
+    let folder = beside
         .join(&context.settings().resources.worktree_root)
-        .join(repository.name())
+        .join(repository.name());
+    // A link may lead to another disk; Claude Code and git know a folder by its real path.
+    git::resolved(&folder)
 }
 
 /// Takes the steps. Dropped in the middle, it leaves what the row says.

@@ -7,7 +7,7 @@ use super::launch::is_own_worktree;
 use super::{Context, agent_files};
 use crate::agent;
 use crate::error::Error;
-use crate::git::{GitError, Operation, Repository, UnsavedWork};
+use crate::git::{self, GitError, Operation, Repository, UnsavedWork};
 use crate::model::hidden::reveal_in_line;
 use crate::model::{Instance, LaunchStep};
 use crate::process::{self, ProcessError};
@@ -259,9 +259,15 @@ fn remove_empty_parents(instance: &Instance, context: &Context) {
     let Some(settings) = context.settings_of(&instance.repository) else {
         return;
     };
-    let root_name = Path::new(&settings.resources.worktree_root).file_name();
+    let beside = instance.repository.parent().unwrap_or(Path::new("/"));
+    let root = beside.join(&settings.resources.worktree_root);
+    // Without a slash at its end, which would lead through it.
+    let is_link = root.components().as_path().is_symlink();
     for parent in instance.worktree_path.ancestors().skip(1).take(2) {
-        if std::fs::remove_dir(parent).is_err() || parent.file_name() == root_name {
+        let is_root = parent.file_name() == root.file_name();
+        // A link that a person has made leads nowhere without its folder.
+        let stays = is_link && parent == git::resolved(&root);
+        if stays || std::fs::remove_dir(parent).is_err() || is_root {
             return;
         }
     }

@@ -48,7 +48,6 @@ async fn worktrees(
     own: &[&Instance],
 ) -> Result<Vec<InvariantViolation>, Error> {
     let folder = worktree_folder(context, repository);
-    let folder = folder.canonicalize().unwrap_or(folder);
     let listed = repository.worktrees().await?;
     let mut found: Vec<InvariantViolation> = without_agent(&folder, &listed, own)
         .into_iter()
@@ -75,7 +74,6 @@ pub async fn unknown_worktrees(context: &Context) -> Result<Vec<PathBuf>, Error>
     };
     let instances = context.store.read(|r| r.instances(false)).await?;
     let folder = worktree_folder(context, repository);
-    let folder = folder.canonicalize().unwrap_or(folder);
     let listed = repository.worktrees().await?;
     let own: Vec<&Instance> = instances.iter().collect();
     Ok(without_agent(&folder, &listed, &own).into_iter().collect())
