@@ -43,6 +43,11 @@ fn old_files_and_references_go_and_the_rest_stays() {
     let alone = place.git(&["commit-tree", "-p", "main", "-m", "alone", "main^{tree}"]);
     let alone = alone.trim();
     place.git(&["update-ref", "refs/codex/reviews/review-old-a1-r2", alone]);
+    place.git(&[
+        "update-ref",
+        "refs/codex/reviews/review-old-a1-r1.2",
+        "main",
+    ]);
     place.git(&["update-ref", "refs/codex/pull/7/head", "main"]);
 
     place.json(&["list"]);

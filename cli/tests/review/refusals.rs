@@ -190,3 +190,25 @@ fn commits_that_do_not_fit_are_named() {
             .contains("meanwhile")
     );
 }
+
+#[test]
+fn commits_kept_for_a_reviewer_outlive_the_database() {
+    let place = Place::new("idle", "idle");
+    // Left by a reviewer of the same name, of a database that is gone.
+    let tree = place.git(&["rev-parse", "main^{tree}"]);
+    let left = place.git(&["commit-tree", "-p", "main", "-m", "left", tree.trim()]);
+    let (coder, reviewer) = reviewed(&place);
+    let kept = format!("refs/codex/reviews/{reviewer}");
+    place.git(&["update-ref", &kept, left.trim()]);
+    place.commit(&coder, "meanwhile");
+    place.commit(&reviewer, "a failing test");
+    let verdict = json!({ "feedback": "see the test" });
+    place.call(&reviewer, "request_changes", &verdict);
+    place.is_gone(&reviewer);
+    assert_eq!(place.git(&["rev-parse", &kept]), left);
+    let further = format!("{kept}.2");
+    let subject = place.git(&["log", "-1", "--format=%s", &further]);
+    assert!(subject.contains("a failing test"), "{subject}");
+    let received = place.received(&coder);
+    assert!(received[0].contains(&further), "{received:?}");
+}

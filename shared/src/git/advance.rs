@@ -166,7 +166,7 @@ impl Repository {
     }
 
     /// Tells whether a commit is another, or has it among its ancestors.
-    async fn has(&self, commit: &Oid, ancestor: &Oid) -> Result<bool, GitError> {
+    pub(super) async fn has(&self, commit: &Oid, ancestor: &Oid) -> Result<bool, GitError> {
         Ok(self.merge_base_of(commit, ancestor).await?.as_ref() == Some(ancestor))
     }
 

@@ -21,6 +21,50 @@ impl Repository {
         Ok(refs.collect())
     }
 
+    /// Keeps a commit under one of our names, and returns the name: a further one (`NAME.2`) where this one keeps other commits.
+    ///
+    /// A name is given once in a database, but a repository may be used with several, and a deleted one has left its
+    /// references. `replaces` is what the caller has kept there before and gives up.
+    pub async fn keep(
+        &self,
+        name: &str,
+        commit: &Oid,
+        replaces: Option<&Oid>,
+    ) -> Result<String, GitError> {
+        check_reference(name)?;
+        let mut number = 1;
+        loop {
+            let place = match number {
+                1 => name.to_owned(),
+                _ => format!("{name}.{number}"),
+            };
+            let found = self.read_ref(&place).await?;
+            let before = match &found {
+                None => commit.null_of_same_kind(),
+                Some(kept) if Some(kept) == replaces || self.has(commit, kept).await? => {
+                    kept.as_str().to_owned()
+                }
+                Some(_) => {
+                    number += 1;
+                    continue;
+                }
+            };
+            let call = self
+                .call("update-ref")
+                // One that is another name of a branch must not move that branch.
+                .args(["--no-deref", "--", &place, commit.as_str(), &before])
+                .writes();
+            let finished = call.run().await?;
+            if finished.status.success() {
+                return Ok(place);
+            }
+            // Unless somebody was faster, it can't be written at all.
+            if self.read_ref(&place).await? == found {
+                return Err(call.failure(&finished));
+            }
+        }
+    }
+
     /// Deletes one of our references if it is where it was seen and a branch, remote branch or tag has all its commits.
     ///
     /// Tells whether it was deleted; the only reference to a commit never is.

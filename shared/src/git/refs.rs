@@ -160,18 +160,6 @@ impl Repository {
         answer.as_ref().map(oid).transpose()
     }
 
-    /// Points a full reference name at a commit, creating it if need be.
-    pub async fn update_ref(&self, name: &str, commit: &Oid) -> Result<(), GitError> {
-        check_reference(name)?;
-        self.call("update-ref")
-            // One that is another name of a branch must not move, or delete, that branch. So below.
-            .args(["--no-deref", "--", name, commit.as_str()])
-            .writes()
-            .success()
-            .await?;
-        Ok(())
-    }
-
     /// Deletes a reference; one that is gone already is fine.
     pub async fn delete_ref(&self, name: &str) -> Result<(), GitError> {
         check_reference(name)?;
@@ -186,6 +174,7 @@ impl Repository {
     /// Deletes a local branch, if wanted only as long as it is at the given commit.
     ///
     /// A branch that is gone already is fine; one that a worktree has checked out is refused.
+            // One that is another name of a branch must not delete that branch. So below.
     pub async fn delete_branch(
         &self,
         name: &str,

@@ -44,15 +44,16 @@ pub(super) async fn publish(
             }
             if let Some(open) = w.open_pull_request(&key, &new.head_branch)? {
                 let pull = w.update_pull_request(&key, open.number, &new, commit, &instance)?;
-                return Ok(Ok((pull, false)));
+                return Ok(Ok((pull, Oid::parse(&open.head_commit), false)));
             }
             let pull = w.insert_pull_request(&key, &new, commit, &instance, last)?;
-            Ok(Ok((pull, true)))
+            Ok(Ok((pull, None, true)))
         })
         .await?;
-    let (pull, created) = published.map_err(|number| merged_before(number, &base))?;
+    let (pull, before, created) = published.map_err(|number| merged_before(number, &base))?;
+    // Another database may have given the same number at the same moment: what is kept for it stays.
     repository
-        .update_ref(&head_reference(pull.number), &work.commit)
+        .keep(&head_reference(pull.number), &work.commit, before.as_ref())
         .await?;
     Ok((pull, created))
 }

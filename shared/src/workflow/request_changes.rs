@@ -252,7 +252,7 @@ pub(super) async fn hand_over_commits(
         return Ok(None);
     }
     let kept = format!("refs/codex/reviews/{}", reviewer.id);
-    repository.update_ref(&kept, &head).await?;
+    let kept = repository.keep(&kept, &head, None).await?;
     let merged = if stands_where_reviewed(&repository, coder, review).await {
         repository.fast_forward(&coder.worktree_path, &head).await
     } else {

@@ -290,10 +290,13 @@ async fn release_old_refs(context: &Context, settings: &RetentionSettings) -> Re
     let is_old = |name: &str| match name.strip_prefix("refs/codex/") {
         Some(rest) => match (rest.strip_prefix("pull/"), rest.strip_prefix("reviews/")) {
             (Some(pull), _) => pull
-                .strip_suffix("/head")
-                .and_then(|number| number.parse().ok())
+                .split_once("/head")
+                .and_then(|(number, _)| number.parse().ok())
                 .is_some_and(|number: u64| over.contains(&number)),
-            (None, Some(reviewer)) => !kept.contains(reviewer),
+            // Ids have no dots: one begins the number of a further name (`Repository::keep`).
+            (None, Some(reviewer)) => {
+                !kept.contains(reviewer.split('.').next().unwrap_or(reviewer))
+            }
             (None, None) => false,
         },
         None => false,

@@ -270,7 +270,7 @@ async fn references_configuration_and_remotes() {
     let repository = fixture.repository().await;
     let commit = repository.resolve("HEAD").await.unwrap();
     repository
-        .update_ref("refs/codex/x", &commit)
+        .keep("refs/codex/x", &commit, None)
         .await
         .unwrap();
     assert_eq!(

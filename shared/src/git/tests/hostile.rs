@@ -34,7 +34,7 @@ async fn a_branch_that_is_another_name_of_one_goes_without_it() {
     );
     assert!(!exists(&fixture.root, "refs/codex/pull/1/head"));
     repository
-        .update_ref("refs/codex/pull/2/head", &other)
+        .keep("refs/codex/pull/2/head", &other, None)
         .await
         .unwrap();
     assert_eq!(
@@ -73,7 +73,7 @@ async fn another_name_of_a_branch_does_not_keep_its_commits() {
     assert_eq!(git(&fixture.root, &["rev-parse", "topic"]), tip.as_str());
     // The same for a reference of ours that a branch is another name of.
     repository
-        .update_ref("refs/codex/pull/1/head", &tip)
+        .keep("refs/codex/pull/1/head", &tip, None)
         .await
         .unwrap();
     git(
@@ -211,4 +211,36 @@ async fn who_was_overtaken_leaves_the_new_worktree_alone() {
         1,
         "{outcome:?}"
     );
+}
+
+#[tokio::test]
+async fn what_a_name_of_ours_keeps_stays_kept() {
+    let fixture = Fixture::with_commit();
+    let repository = fixture.repository().await;
+    let tree = git(&fixture.root, &["rev-parse", "main^{tree}"]);
+    let made = |message: &str, parent: &str| {
+        let made = git(
+            &fixture.root,
+            &["commit-tree", "-m", message, "-p", parent, &tree],
+        );
+        Oid::parse(&made).unwrap()
+    };
+    let (ours, theirs) = (made("ours", "main"), made("theirs", "main"));
+    let name = "refs/codex/pull/1/head";
+    let keep = async |commit: &Oid, replaces: Option<&Oid>| {
+        repository.keep(name, commit, replaces).await.unwrap()
+    };
+    assert_eq!(keep(&theirs, None).await, name);
+    assert_eq!(keep(&theirs, None).await, name);
+    // The same name, given by another database.
+    let second = format!("{name}.2");
+    assert_eq!(keep(&ours, None).await, second);
+    let more = made("more", ours.as_str());
+    assert_eq!(keep(&more, Some(&ours)).await, second);
+    let amended = made("amended", "main");
+    assert_eq!(keep(&amended, Some(&more)).await, second);
+    let more_of_theirs = made("more", theirs.as_str());
+    assert_eq!(keep(&more_of_theirs, None).await, name);
+    let kept = repository.kept_refs().await.unwrap();
+    assert_eq!(kept, [(name.to_owned(), more_of_theirs), (second, amended)]);
 }
