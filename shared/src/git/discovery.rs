@@ -164,20 +164,29 @@ impl Git {
         let by_name = common_dir
             .components()
             .any(|part| part.as_os_str() == ".git");
-        let Some(around) = common_dir.parent().filter(|_| is_folder && !by_name) else {
+        if !is_folder || by_name {
             return Ok(());
-        };
-        let outer = self
-            .call(Place::Directory(around), "rev-parse")
+        }
+        let above = common_dir.ancestors().skip(1);
+        // A clone can bring such folders inside each other, but none that is called `.git`: that one is asked.
+        for around in above.filter(|folder| folder.join(".git").symlink_metadata().is_ok()) {
+            if self.is_inside_files(around).await? {
+                return Err(GitError::AmongFiles {
+                    path: common_dir.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether a folder lies among the files of a repository.
+    pub(super) async fn is_inside_files(&self, folder: &Path) -> Result<bool, GitError> {
+        let asked = self
+            .call(Place::Directory(folder), "rev-parse")
             .arg("--is-inside-work-tree")
             .run()
             .await?;
-        if outer.status.success() && outer.stdout == b"true\n" {
-            return Err(GitError::AmongFiles {
-                path: common_dir.to_owned(),
-            });
-        }
-        Ok(())
+        Ok(asked.status.success() && asked.stdout == b"true\n")
     }
 
     /// Finds the main worktree of a repository, seen from any of its worktrees.

@@ -124,6 +124,18 @@ async fn a_repository_among_the_files_of_another_is_refused() {
             assert!(is_it, "{worktree:?}, {path:?}: {error}");
         }
     }
+    // One inside another such: what is around it has no files, but the clone around both has.
+    let nested = inner.join("more");
+    let target = nested.to_str().unwrap();
+    git(
+        &fixture.root,
+        &["clone", "--quiet", "--bare", source, target],
+    );
+    let error = hermetic().discover(&nested).await.unwrap_err();
+    assert!(
+        matches!(&error, GitError::AmongFiles { path } if *path == nested),
+        "{error}"
+    );
     assert!(hermetic().discover(&fixture.root).await.is_ok());
 }
 
