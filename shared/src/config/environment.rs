@@ -129,7 +129,7 @@ impl Environment {
         if let Some(folder) = self.state_path("CODEX_STATE_DIR")? {
             return Ok(folder);
         }
-        let base = match self.path("XDG_STATE_HOME") {
+        let base = match self.absolute("XDG_STATE_HOME") {
             Some(folder) => folder,
             None => self.home()?.join(".local/state"),
         };
@@ -176,7 +176,7 @@ impl Environment {
 
     pub(super) fn user_config_file(&self) -> Option<PathBuf> {
         let base = self
-            .path("XDG_CONFIG_HOME")
+            .absolute("XDG_CONFIG_HOME")
             .or_else(|| Some(self.home().ok()?.join(".config")))?;
         Some(base.join("claude-codex/config.toml"))
     }
@@ -189,10 +189,9 @@ impl Environment {
     }
 
     pub fn home(&self) -> Result<PathBuf, ConfigError> {
-        self.path("HOME").ok_or(ConfigError::NoHome)
+        self.absolute("HOME").ok_or(ConfigError::NoHome)
     }
 
-    /// Relative paths are taken from the working directory, so that they mean one thing all along.
     /// Returns where state is kept. The address of a database server would become a folder named `postgres:`.
     fn state_path(&self, name: &'static str) -> Result<Option<PathBuf>, ConfigError> {
         // The scheme alone: what follows may hold a password.
@@ -205,6 +204,14 @@ impl Environment {
         }
     }
 
+    /// Relative paths count as unset, as XDG demands: the folder would be one that a clone has brought.
+    fn absolute(&self, name: &str) -> Option<PathBuf> {
+        self.get(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    }
+
+    /// Relative paths are taken from the working directory, so that they mean one thing all along.
     fn path(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(|value| self.directory.join(value))
     }

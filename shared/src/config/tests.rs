@@ -34,6 +34,28 @@ fn trust(environment: &Environment, repository: &Path) {
 }
 
 #[test]
+fn folders_that_are_relative_are_not_those_that_a_clone_brings() {
+    let home = tempfile::tempdir().unwrap();
+    let clone = home.path().join("clone");
+    for folder in ["conf", ".config"] {
+        write(
+            &clone.join(folder).join("claude-codex/config.toml"),
+            "[agent]\ncommand = \"evil\"\n",
+        );
+    }
+    let relative = [("XDG_CONFIG_HOME", "conf"), ("XDG_STATE_HOME", "state")];
+    let there = environment(home.path(), &relative).moved_to(clone.clone());
+    let config = Config::load(&there, Some(&clone), &[]).unwrap();
+    assert_eq!(config.settings.agent.command, "");
+    let state = home.path().join(".local/state/claude-codex");
+    assert_eq!(there.state_dir().unwrap(), state);
+    let homeless = there.with([("HOME", ".".to_owned())]);
+    let config = Config::load(&homeless, None, &[]);
+    assert!(config.is_ok_and(|config| config.settings.agent.command.is_empty()));
+    assert!(matches!(homeless.state_dir(), Err(ConfigError::NoHome)));
+}
+
+#[test]
 fn each_layer_wins_over_the_one_below() {
     let home = tempfile::tempdir().unwrap();
     let repository = home.path().join("repo");
