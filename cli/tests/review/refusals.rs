@@ -212,3 +212,35 @@ fn commits_kept_for_a_reviewer_outlive_the_database() {
     let received = place.received(&coder);
     assert!(received[0].contains(&further), "{received:?}");
 }
+
+#[test]
+fn a_tag_called_like_the_base_hides_nothing_from_a_reviewer() {
+    let place = Place::new("idle", "idle");
+    let base = place.git(&["rev-parse", "main"]);
+    let coder = place.coder(&[]);
+    place.commit(&coder, "hidden");
+    let branch = place.instance(&coder).branch_name.unwrap();
+    place.git(&["tag", "main", &branch]);
+    place.commit(&coder, "shown");
+    let answer = place.call(&coder, "request_review", &json!({ "description": "look" }));
+    assert_eq!(answer["error"], false, "{answer}");
+    let reviewer = answer["result"]["reviewInstanceId"].as_str().unwrap();
+    let reviewer = place.instance(&reviewer.parse().unwrap());
+    for part in [
+        "hidden",
+        "shown",
+        &format!("git diff {}...HEAD", base.trim()),
+    ] {
+        assert!(
+            reviewer.prompt.contains(part),
+            "{part}: {}",
+            reviewer.prompt
+        );
+    }
+    let told = place.path(&format!("state/agents/{}/prompt.md", reviewer.id));
+    let told = std::fs::read_to_string(told).unwrap();
+    assert!(!told.contains("git diff main"), "{told}");
+    // A new agent begins where the branch is, too.
+    let next = place.instance(&place.coder(&[]));
+    assert_eq!(next.base_commit.as_deref(), Some(base.trim()));
+}

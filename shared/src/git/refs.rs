@@ -113,8 +113,18 @@ impl Repository {
     }
 
     /// Returns the commit that a revision names, seen from the main worktree.
+    ///
+    /// The name of a branch means that branch. Git would take a tag of the same name first, which a clone can have
+    /// brought and any agent can make.
     pub async fn resolve(&self, revision: &str) -> Result<Oid, GitError> {
         check_revision(revision)?;
+        let is_exact = Oid::parse(revision).is_some() || revision.starts_with("refs/");
+        if !is_exact
+            && check_branch(revision).is_ok()
+            && let Some(tip) = self.branch_tip(revision).await?
+        {
+            return Ok(tip);
+        }
         let answer = self
             .call("rev-parse")
             .args(["--verify", "--quiet", "--end-of-options"])
@@ -164,6 +174,7 @@ impl Repository {
     pub async fn delete_ref(&self, name: &str) -> Result<(), GitError> {
         check_reference(name)?;
         self.call("update-ref")
+            // One that is another name of a branch must not delete that branch. So below.
             .args(["--no-deref", "-d", "--", name])
             .writes()
             .success()
@@ -174,7 +185,6 @@ impl Repository {
     /// Deletes a local branch, if wanted only as long as it is at the given commit.
     ///
     /// A branch that is gone already is fine; one that a worktree has checked out is refused.
-            // One that is another name of a branch must not delete that branch. So below.
     pub async fn delete_branch(
         &self,
         name: &str,

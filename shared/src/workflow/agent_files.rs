@@ -110,10 +110,18 @@ pub(super) async fn prepare(
     let template = agent::template(role.template, own);
     let worktree = instance.worktree_path.to_string_lossy();
     let branch = instance.branch_name.as_deref().unwrap_or("(detached)");
+    let base = match instance.kind {
+        // It compares with it, and a tag of the same name is not what it is to compare with.
+        InstanceKind::Review => repository
+            .resolve(&instance.base_branch)
+            .await
+            .map_or_else(|_| instance.base_branch.clone(), |base| base.to_string()),
+        InstanceKind::Coding | InstanceKind::Planning => instance.base_branch.clone(),
+    };
     let values = Values::from([
         ("instance", instance.id.as_str()),
         ("branch", branch),
-        ("base", &instance.base_branch),
+        ("base", &base),
         ("worktree", &worktree),
         ("server", instance.kind.registered_name()),
         ("round", &briefing.round),

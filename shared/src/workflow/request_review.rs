@@ -103,7 +103,7 @@ pub async fn request_review(
             return running.ok_or(error);
         }
     };
-    let built = build(context, run, &repository, &reviewer, &briefing).await;
+    let built = Box::pin(build(context, run, &repository, &reviewer, &briefing)).await;
     if let Err(error) = built {
         take_back(context, run, &coder.id, &reviewer.id).await?;
         return Err(error);
@@ -186,8 +186,12 @@ async fn subject(
     description: &str,
 ) -> Result<String, Error> {
     let base = review_base(coder);
-    let stat = repository.diff_stat(base, commit).await?;
-    let commits = repository.commits_between(base, commit, SHOWN).await?;
+    // Whatever the name comes to mean: a tag of that name would show the reviewer less than is published.
+    let from = repository.resolve(base).await?;
+    let stat = repository.diff_stat(from.as_str(), commit).await?;
+    let commits = repository
+        .commits_between(from.as_str(), commit, SHOWN)
+        .await?;
     let mut text = String::new();
     if !coder.prompt.is_empty() {
         text += &format!("The task of {} was:\n\n{}\n\n", coder.id, coder.prompt);
@@ -205,7 +209,7 @@ async fn subject(
         text += &format!("- and {} more\n", stat.files.len() - SHOWN);
     }
     text += &format!(
-        "\nSee all of it with `git diff {base}...HEAD`. Decide with exactly one call: request_changes or create_pr."
+        "\nSee all of it with `git diff {from}...HEAD`. Decide with exactly one call: request_changes or create_pr."
     );
     Ok(text)
 }

@@ -214,6 +214,38 @@ async fn who_was_overtaken_leaves_the_new_worktree_alone() {
 }
 
 #[tokio::test]
+async fn the_name_of_a_branch_means_the_branch() {
+    let fixture = Fixture::with_commit();
+    let repository = fixture.repository().await;
+    let first = Oid::parse(&git(&fixture.root, &["rev-parse", "HEAD"])).unwrap();
+    for name in ["main", "gone", "only-a-tag"] {
+        git(&fixture.root, &["tag", name]);
+    }
+    let second = commit(&fixture.root, "b.txt", "b\n");
+    let id = second.as_str();
+    for name in [
+        "refs/main",
+        "refs/remotes/origin/gone",
+        &format!("refs/heads/{first}"),
+        "refs/heads/refs/heads/main",
+    ] {
+        git(&fixture.root, &["update-ref", name, id]);
+    }
+    let third = commit(&fixture.root, "c.txt", "c\n");
+    for (name, meant) in [
+        ("main", &third),
+        ("gone", &second),
+        ("only-a-tag", &first),
+        ("refs/heads/main", &third),
+        (first.as_str(), &first),
+    ] {
+        assert_eq!(&repository.resolve(name).await.unwrap(), meant, "{name}");
+    }
+    let apart = repository.ahead_behind("only-a-tag", "main").await.unwrap();
+    assert_eq!((apart.ahead, apart.behind), (2, 0));
+}
+
+#[tokio::test]
 async fn what_a_name_of_ours_keeps_stays_kept() {
     let fixture = Fixture::with_commit();
     let repository = fixture.repository().await;

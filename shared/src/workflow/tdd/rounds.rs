@@ -34,7 +34,7 @@ impl Rounds<'_> {
         loop {
             let tdd = self.load().await?;
             match tdd.step {
-                TddStep::Coding => self.coding(tdd).await?,
+                TddStep::Coding => Box::pin(self.coding(tdd)).await?,
                 TddStep::Reviewing => {
                     if let Some(outcome) = Box::pin(self.reviewing(tdd)).await? {
                         return Ok(outcome);
