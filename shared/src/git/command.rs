@@ -160,6 +160,21 @@ impl<'a> Call<'a> {
         self
     }
 
+    /// Adds settings that hold for this call alone and are in no argument.
+    ///
+    /// Not by `GIT_CONFIG_COUNT`, which may hold settings of the person's: with them the repository was looked at.
+    pub(super) fn hidden_settings<'s>(
+        self,
+        settings: impl IntoIterator<Item = (&'s str, &'s str)>,
+    ) -> Self {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+        let settings: Vec<String> = settings
+            .into_iter()
+            .map(|(key, value)| format!("{}={}", quoted(key), quoted(value)))
+            .collect();
+        self.env("GIT_CONFIG_PARAMETERS", settings.join(" "))
+    }
+
     pub(super) fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), value.into()));
         self

@@ -131,17 +131,11 @@ fn with_auth<'a>(call: Call<'a>, auth: &'a Auth) -> Result<Call<'a>, GitError> {
         (header.as_str(), auth.header.expose()),
         ("credential.helper", ""),
     ];
-    let mut call = call
-        .env("GIT_CONFIG_COUNT", settings.len().to_string())
+    Ok(call
+        .hidden_settings(settings)
         .env("GIT_ASKPASS", "")
         .env("GIT_TRACE_REDACT", "1")
-        .secret(Some(&auth.header));
-    for (index, (key, value)) in settings.into_iter().enumerate() {
-        call = call
-            .env(format!("GIT_CONFIG_KEY_{index}"), key)
-            .env(format!("GIT_CONFIG_VALUE_{index}"), value);
-    }
-    Ok(call)
+        .secret(Some(&auth.header)))
 }
 
 fn outcome(call: &Call<'_>, finished: &Finished, spec: &PushSpec) -> Result<PushOutcome, GitError> {

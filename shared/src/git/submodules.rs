@@ -159,13 +159,9 @@ impl Repository {
             }
         }
         let call = |operation| {
-            let call = self.guarded(Place::Worktree(submodule), operation);
-            let call = call.env("GIT_CONFIG_COUNT", settings.len().to_string());
-            let numbered = settings.iter().enumerate();
-            numbered.fold(call, |call, (index, (key, value))| {
-                call.env(format!("GIT_CONFIG_KEY_{index}"), key)
-                    .env(format!("GIT_CONFIG_VALUE_{index}"), value)
-            })
+            let settings = settings.iter().map(|(key, value)| (key.as_str(), *value));
+            self.guarded(Place::Worktree(submodule), operation)
+                .hidden_settings(settings)
         };
         let asked = call("status")
             .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind"])

@@ -8,7 +8,7 @@ use super::error::GitError;
 
 /// The oldest git that can be used.
 ///
-/// 2.31 brought `GIT_CONFIG_COUNT` (a token for a push without argv or files), `rev-parse
+/// 2.31 brought `'key'='value'` in `GIT_CONFIG_PARAMETERS` (a token for a push without argv or files), `rev-parse
 /// --path-format` (absolute paths whatever the directory) and `locked`/`prunable` in `worktree list
 /// --porcelain`. What is newer (`worktree list -z` and `hook run`, both 2.36) has a fallback.
 pub const MINIMUM: Version = Version {

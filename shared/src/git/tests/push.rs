@@ -248,6 +248,44 @@ async fn a_token_is_sent_once_and_shown_never() {
     assert!(!helper.exists());
 }
 
+#[tokio::test]
+async fn settings_of_the_environment_hold_for_a_push_with_a_token_too() {
+    let (fixture, _) = with_remote();
+    let (address, requests) = refusing_server();
+    let url = format!("http://{address}/");
+    let elsewhere = "http://127.0.0.1:1/";
+    git(
+        &fixture.root,
+        &[
+            "remote",
+            "set-url",
+            "origin",
+            &format!("{elsewhere}o/r.git"),
+        ],
+    );
+    let rewritten = hermetic()
+        .with_env("GIT_CONFIG_COUNT", "1")
+        .with_env("GIT_CONFIG_KEY_0", format!("url.{url}.insteadOf"))
+        .with_env("GIT_CONFIG_VALUE_0", elsewhere);
+    let repository = rewritten.discover(&fixture.root).await.unwrap();
+    let seen = repository.remote_url("origin").await.unwrap();
+    assert_eq!(seen, Some(format!("{url}o/r.git")));
+    let header = "Authorization: Basic bmV3LXRva2Vu";
+    let push = PushSpec {
+        auth: Some(Auth {
+            url,
+            header: Secret::new(header),
+        }),
+        ..fixture.push_of_head()
+    };
+    let error = repository.push(&fixture.root, &push).await.unwrap_err();
+    assert!(
+        matches!(error, GitError::AuthenticationFailed { .. }),
+        "{error}"
+    );
+    assert!(requests.recv().unwrap().contains(header));
+}
+
 #[test]
 fn answers_of_push() {
     let line = |flag| format!("*\tx:y\tof a hook\nTo x\n{flag}\tc:refs/heads/a\t[s] (why)\nDone\n");
