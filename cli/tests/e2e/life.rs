@@ -1,6 +1,7 @@
 //! An agent from launch to end, on real git and tmux.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::support::{Place, error, until};
@@ -227,4 +228,40 @@ fn what_is_already_there_refuses_a_launch_and_stays() {
         place.json(&["code", "x", "--issue", "42"])["id"],
         "work-42-a1"
     );
+}
+
+#[test]
+fn agents_of_a_submodule_change_nothing_in_its_superproject() {
+    let place = Place::new();
+    let outer = place.path().join("super");
+    let git = |folder: &Path, words: &[&str]| {
+        let mut command = place.command("git");
+        let output = command.args(words).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    std::fs::create_dir(&outer).unwrap();
+    git(&outer, &["init", "-q", "-b", "main"]);
+    let url = place.repository();
+    let url = url.to_str().unwrap();
+    let file = "protocol.file.allow=always";
+    git(&outer, &["-c", file, "submodule", "add", "-q", url, "lib"]);
+    git(&outer, &["commit", "-q", "-m", "lib"]);
+    let lib = outer.join("lib");
+    let codex = |words: &[&str]| {
+        let mut command = place.codex_command(words);
+        let output = command.current_dir(&lib).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for prompt in ["One", "Two"] {
+        codex(&["code", prompt]);
+        assert_eq!(git(&outer, &["status", "--porcelain"]), "");
+    }
+    let checked = codex(&["doctor"]);
+    assert!(!checked.contains(".gitignore"), "{checked}");
+    for id in ["work-one-a1", "work-two-a1"] {
+        codex(&["stop", id]);
+    }
+    assert!(!outer.join(".codex-worktrees").exists());
 }

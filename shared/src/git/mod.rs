@@ -12,6 +12,7 @@ mod delete_folder;
 mod diff;
 mod discovery;
 mod error;
+mod hiding;
 mod history;
 mod index;
 mod kept_refs;
@@ -41,6 +42,7 @@ pub use command::{AS_COMMITTED, Git};
 pub use diff::{ChangedFile, DiffStat, DiffText, FileStat, parse_name_status, parse_numstat};
 pub use discovery::Repository;
 pub use error::{BranchUse, GitError, NameKind, RejectReason};
+pub use hiding::{FILE as HIDING_FILE, remove_empty_folder};
 pub use history::{AheadBehind, Commit, FastForward, parse_log};
 pub use names::{
     Oid, check_branch, check_config_key, check_reference, check_remote, check_revision,

@@ -312,10 +312,14 @@ pub(super) async fn make_worktree(
     run.step("Making the worktree")?;
     record_step(context, instance, LaunchStep::Worktree).await?;
     let path = &instance.worktree_path;
+    let folder = path.parent().filter(|folder| !folder.exists());
     let cancelled = run.cancel_token().cancelled();
     repository
         .add_worktree_until(path, checkout, cancelled)
         .await?;
+    if let Some(made) = folder {
+        repository.hide_folder(made).await?;
+    }
     Ok(repository.label_worktree(path, &worktree_label(instance))?)
 }
 

@@ -7,7 +7,7 @@ use super::launch::is_own_worktree;
 use super::{Context, agent_files};
 use crate::agent;
 use crate::error::Error;
-use crate::git::{self, GitError, Operation, Repository, UnsavedWork};
+use crate::git::{self, GitError, Operation, Repository, UnsavedWork, remove_empty_folder};
 use crate::model::hidden::reveal_in_line;
 use crate::model::{Instance, LaunchStep};
 use crate::process::{self, ProcessError};
@@ -267,7 +267,7 @@ fn remove_empty_parents(instance: &Instance, context: &Context) {
         let is_root = parent.file_name() == root.file_name();
         // A link that a person has made leads nowhere without its folder.
         let stays = is_link && parent == git::resolved(&root);
-        if stays || std::fs::remove_dir(parent).is_err() || is_root {
+        if stays || !remove_empty_folder(parent) || is_root {
             return;
         }
     }

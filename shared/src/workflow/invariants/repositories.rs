@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Context, Invariant, InvariantViolation};
 use crate::error::Error;
-use crate::git::{GitError, Repository, Worktree};
+use crate::git::{GitError, HIDING_FILE, Repository, Worktree};
 use crate::model::{Instance, Origin};
 use crate::workflow::launch::worktree_folder;
 
@@ -86,7 +86,9 @@ fn without_agent(folder: &Path, listed: &[Worktree], own: &[&Instance]) -> BTree
         .collect();
     let of_git = listed.iter().map(|worktree| canonical(&worktree.path));
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let on_disk = entries.map(|entry| entry.path());
+    let on_disk = entries
+        .filter(|entry| entry.file_name() != HIDING_FILE)
+        .map(|entry| entry.path());
     of_git
         .filter(|path| path.starts_with(folder))
         .chain(on_disk)
