@@ -141,6 +141,8 @@ impl Repository {
     ) -> Result<Oid, GitError> {
         let mut call = self
             .call("commit-tree")
+            // What it is given is that; the setting would only say otherwise.
+            .settings(["-c", "i18n.commitEncoding=UTF-8"])
             .arg(tree.as_str())
             .args(["-F", "-"])
             .input(message.as_bytes())

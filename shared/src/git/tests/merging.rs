@@ -159,3 +159,40 @@ async fn a_rebase_that_would_lose_what_a_merge_commit_changed_is_refused() {
         .unwrap_err();
     assert!(error.to_string().contains("merge commit"), "{error}");
 }
+
+#[tokio::test]
+async fn what_a_commit_says_is_read_the_same_whatever_encoding_is_configured() {
+    let (fixture, onto, _) = forked("topic.txt");
+    git(&fixture.root, &["switch", "--quiet", "topic"]);
+    let words = [
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--amend",
+        "-m",
+        "Größe",
+    ];
+    git(&fixture.root, &words);
+    let head = Oid::parse(&git(&fixture.root, &["rev-parse", "HEAD"])).unwrap();
+    git(
+        &fixture.root,
+        &["config", "i18n.commitEncoding", "ISO-8859-1"],
+    );
+    let repository = fixture.repository().await;
+    for (method, subject) in [
+        (MergeMethod::Merge, "Grüße"),
+        (MergeMethod::Squash, "Grüße"),
+        (MergeMethod::Rebase, "Größe"),
+    ] {
+        let made = repository.combine(method, &onto, &head, "Grüße\n").await;
+        let made = made.unwrap();
+        let words = [
+            "log",
+            "-1",
+            "--format=%s",
+            "--encoding=UTF-8",
+            made.as_str(),
+        ];
+        assert_eq!(git(&fixture.root, &words), subject, "{method}");
+    }
+}
