@@ -1,4 +1,4 @@
-//! Every step of every verb, with its program killed, stopped or failing there: afterwards the invariants hold.
+//! Every step of every verb, with its program killed, stopped, overtaken or failing there: afterwards the invariants hold.
 //!
 //! A step is a commit, a child process, a private file or a rename (`shared::fault`). `FAULT_STEPS=all` tries each of
 //! them; by default one or two are tried, which depend on `FAULT_SEED`, which is printed.
@@ -9,9 +9,10 @@ mod stages;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use shared::fault;
@@ -19,12 +20,14 @@ use shared::model::InstanceId;
 
 use crate::github_support::Hub;
 use crate::settled::invariants_hold;
-use crate::support::{Place, kill};
+use crate::support::{Place, kill, program};
 
 /// More steps than any verb has.
 const MOST_STEPS: u64 = 1_000;
 /// Longer than a lease on a message lasts.
 const STALL: Duration = Duration::from_secs(17);
+/// Longer than a command takes, unless who stands still has what it waits for.
+const OVERTAKING: Duration = Duration::from_secs(4);
 
 /// Who there is when a verb begins.
 pub(crate) struct Stage {
@@ -38,6 +41,18 @@ impl Stage {
     fn id(&self) -> &InstanceId {
         self.id.as_ref().unwrap()
     }
+
+    /// A command of ours, about the agents that there are.
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.place.command(&program());
+        command.args(words.iter().map(|word| match *word {
+            "ID" => self.id().as_str(),
+            "REVIEWER" => self.reviewer.as_ref().unwrap().as_str(),
+            word => word,
+        }));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
 }
 
 /// One verb: how things stand before it, what is done, and what a person does after the fault.
@@ -50,6 +65,10 @@ struct Scenario {
     before: fn(&mut Stage),
     act: fn(&Stage),
     after: fn(&Stage),
+    /// The command that overtakes it.
+    overtaker: &'static [&'static str],
+    /// It is overtaken at one of so many steps by default.
+    overtaken_every: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +85,8 @@ enum Kind {
     Refuse,
     /// Stopped for longer than a lease lasts.
     Stall,
+    /// Stopped while another does the same, or what contradicts it: what it has seen is no longer so when it goes on.
+    Overtaken,
     /// The tmux server dies, with all agents.
     TmuxDies,
 }
@@ -78,14 +99,14 @@ impl Kind {
             Self::Broken => "broken",
             Self::Busy => "busy",
             Self::Refuse => "refuse",
-            Self::Stall | Self::TmuxDies => "stop",
+            Self::Stall | Self::Overtaken | Self::TmuxDies => "stop",
         }
     }
 
     /// How many steps there are of those at which a program can be killed: a step fails before it, not after.
     fn steps(self, all: u64) -> u64 {
         match self {
-            Self::Kill | Self::Stall | Self::TmuxDies => all,
+            Self::Kill | Self::Stall | Self::Overtaken | Self::TmuxDies => all,
             Self::Full | Self::Broken | Self::Busy | Self::Refuse => all / 2,
         }
     }
@@ -128,6 +149,11 @@ fn steps(kind: Kind, scenario: &Scenario, all: bool) -> Vec<u64> {
         now.unwrap().as_secs() % 1_000
     });
     eprintln!("FAULT_SEED={seed}");
+    if kind == Kind::Overtaken {
+        let every = usize::try_from(scenario.overtaken_every).unwrap();
+        let first = 1 + seed % scenario.overtaken_every;
+        return (first..=scenario.steps.max(first)).step_by(every).collect();
+    }
     let tries = if kind == Kind::Kill { 2 } else { 1 };
     (0..tries)
         .map(|number: u64| {
@@ -154,8 +180,10 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
         (scenario.before)(&mut stage);
         armed.release();
         let acted = Arc::new(AtomicBool::new(false));
-        let stopped = (kind.action() == "stop")
-            .then(|| go_on_later(&stage.place, &armed, kind, Arc::clone(&acted)));
+        let stopped = (kind.action() == "stop").then(|| {
+            let overtaker = stage.command(scenario.overtaker);
+            go_on_later(&stage.place, &armed, kind, overtaker, Arc::clone(&acted))
+        });
         (scenario.act)(&stage);
         acted.store(true, Ordering::SeqCst);
         // What was armed and never started must not go off later.
@@ -168,7 +196,7 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
                 break;
             }
             // It has fewer steps than was thought, or than the last time.
-            wanted.extend((step > 1).then_some(step / 2));
+            wanted.extend((step > 1 && tried == 0).then_some(step / 2));
             continue;
         };
         let fired = format!("{kind:?} of {} at step {fired}", scenario.name);
@@ -182,11 +210,12 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
     assert!(tried > 0, "no step was reached");
 }
 
-/// Lets a program that has stopped itself go on, after its leases have run out or the terminals are gone.
+/// Lets a program that has stopped itself go on, after its leases have run out, the terminals are gone or another has overtaken it.
 fn go_on_later(
     place: &Place,
     armed: &Armed,
     kind: Kind,
+    mut overtaker: Command,
     acted: Arc<AtomicBool>,
 ) -> std::thread::JoinHandle<()> {
     let token = armed.token.clone();
@@ -200,13 +229,25 @@ fn go_on_later(
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+        let mut overtaking = None;
         match (kind, server) {
             (Kind::TmuxDies, Some(server)) => kill(server),
             (Kind::TmuxDies, None) => {}
+            (Kind::Overtaken, _) => {
+                let mut child = overtaker.spawn().unwrap();
+                let deadline = Instant::now() + OVERTAKING;
+                while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                overtaking = Some(child);
+            }
             _ => std::thread::sleep(STALL),
         }
         for pid in running(&token) {
             let _ = kill_process(pid, Signal::CONT);
+        }
+        if let Some(mut child) = overtaking {
+            child.wait().unwrap();
         }
     })
 }
@@ -223,7 +264,7 @@ fn running(token: &Path) -> Vec<Pid> {
 }
 
 macro_rules! scenarios {
-    ($($name:ident: $program:literal, $steps:literal, $before:ident, $act:ident, $after:ident: $($kind:ident)*;)*) => {
+    ($($name:ident: $program:literal, $steps:literal, $before:ident, $act:ident, $after:ident, $overtaker:expr, $every:literal; $($kind:ident)*;)*) => {
         $(mod $name {
             use super::{Kind, Scenario, acts, stages, try_steps};
 
@@ -234,6 +275,8 @@ macro_rules! scenarios {
                 before: stages::$before,
                 act: acts::$act,
                 after: acts::$after,
+                overtaker: &$overtaker,
+                overtaken_every: $every,
             };
 
             $(#[test]
@@ -246,20 +289,22 @@ macro_rules! scenarios {
 }
 
 scenarios! {
-    launch: "claude-codex", 48, nothing, launch, launch_again: Kill Full Broken Busy Refuse Stall TmuxDies;
-    stop: "claude-codex", 40, a_coder_with_unsaved_work, stop, stopped_with_its_work: Kill Full Broken Busy Refuse Stall TmuxDies;
-    send: "claude-codex", 12, a_coder, send, send_again: Kill Full Broken Busy Refuse Stall TmuxDies;
-    deliver: "mcp-coding", 36, a_coder, send_to_new_server, send_again: Kill Full Broken Busy Refuse Stall TmuxDies;
-    merge: "claude-codex", 66, a_published_coder, merge, merged_once: Kill Full Broken Busy Refuse Stall;
-    publish: "mcp-coding", 62, a_coder_with_work, publish, published_once: Kill Full Broken Busy Refuse Stall TmuxDies;
-    request_review: "mcp-coding", 70, a_coder_with_work, ask_for_review, stop_whoever_is_there: Kill Full Broken Busy Refuse Stall TmuxDies;
-    request_changes: "mcp-review", 40, under_review, request_changes, changes_requested_once: Kill Full Broken Busy Refuse Stall TmuxDies;
-    approve: "mcp-review", 100, under_review, approve, approved_once: Kill Full Broken Busy Refuse Stall TmuxDies;
-    stop_hook: "claude-codex", 4, an_owed_claude, stop_hook, taken_once: Kill Full Broken Busy Stall;
-    resume: "claude-codex", 24, a_stopped_coder, resume, resumed: Kill Full Broken Busy Refuse Stall TmuxDies;
-    clean: "claude-codex", 56, two_ended_coders, clean, cleaned: Kill Full Broken Busy Refuse Stall;
-    sync: "claude-codex", 60, merged_on_github, sync, synced: Kill Full Broken Busy Refuse Stall;
-    create_task: "mcp-planning", 30, a_planner, create_task, one_task: Kill Full Broken Busy Refuse Stall TmuxDies;
-    tdd_run: "claude-codex", 120, a_specification, tdd_run, tdd_resumed: Kill Full Broken Busy Refuse TmuxDies;
-    tdd_phase: "claude-codex", 18, a_project, begin_phase, phase_begun: Kill Full Broken Busy Refuse Stall;
+    launch: "claude-codex", 48, nothing, launch, launch_again, ["list"], 25; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    stop: "claude-codex", 40, a_coder_with_unsaved_work, stop, stopped_with_its_work, ["stop", "ID"], 25; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    send: "claude-codex", 12, a_coder, send, send_again, ["list"], 25; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    deliver: "mcp-coding", 36, a_coder, send_to_new_server, send_again, ["list"], 4; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    deliver_for_another: "claude-codex", 40, a_coder_without_server, send, send_again, ["list"], 4; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    deliver_to_silent: "claude-codex", 60, a_silent_claude, send, told_at_most_once, ["list"], 16; Kill Stall Overtaken;
+    merge: "claude-codex", 66, a_published_coder, merge, merged_once, ["pr", "merge", "1"], 25; Kill Full Broken Busy Refuse Stall Overtaken;
+    publish: "mcp-coding", 62, a_coder_with_work, publish, published_once, ["stop", "ID"], 25; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    request_review: "mcp-coding", 70, a_coder_with_work, ask_for_review, stop_whoever_is_there, ["stop", "ID"], 25; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    request_changes: "mcp-review", 40, under_review, request_changes, changes_requested_once, ["stop", "REVIEWER"], 25; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    approve: "mcp-review", 100, under_review, approve, approved_once, ["stop", "REVIEWER"], 25; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    stop_hook: "claude-codex", 4, an_owed_claude, stop_hook, taken_once, ["list"], 25; Kill Full Broken Busy Stall Overtaken;
+    resume: "claude-codex", 24, a_stopped_coder, resume, resumed, ["resume", "ID"], 25; Kill Full Broken Busy Refuse Stall Overtaken TmuxDies;
+    clean: "claude-codex", 56, two_ended_coders, clean, cleaned, ["clean"], 25; Kill Full Broken Busy Refuse Stall Overtaken;
+    sync: "claude-codex", 60, merged_on_github, sync, synced, ["sync"], 25; Kill Full Broken Busy Refuse Stall Overtaken;
+    create_task: "mcp-planning", 30, a_planner, create_task, one_task, ["list"], 25; Kill Full Broken Busy Refuse Stall TmuxDies;
+    tdd_run: "claude-codex", 120, a_specification, tdd_run, tdd_resumed, ["list"], 25; Kill Full Broken Busy Refuse Overtaken TmuxDies;
+    tdd_phase: "claude-codex", 18, a_project, begin_phase, phase_begun, ["list"], 25; Kill Full Broken Busy Refuse Stall;
 }

@@ -101,6 +101,16 @@ pub(super) fn send_again(stage: &Stage) {
     all_is_told(&stage.place);
 }
 
+/// Nobody can prove that it arrived, so it is typed once, or not at all if the sender died too early.
+pub(super) fn told_at_most_once(stage: &Stage) {
+    let (place, id) = (&stage.place, stage.id());
+    all_is_told(place);
+    let sent = place.messages(id);
+    assert!(sent.len() <= 1, "{sent:?}");
+    let times: usize = arrivals(place, id).values().sum();
+    assert_eq!(times, sent.len(), "{}", place.describe());
+}
+
 pub(super) fn merge(stage: &Stage) {
     stage.place.codex(&["pr", "merge", "1"]);
 }

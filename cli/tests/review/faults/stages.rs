@@ -6,7 +6,7 @@ use serde_json::json;
 use shared::model::{InstanceId, Status};
 
 use super::Stage;
-use crate::delivery::{command, sent};
+use crate::delivery::{command, kill_server, sent};
 use crate::github_support::Hub;
 use crate::support::{Place, text};
 
@@ -14,6 +14,19 @@ pub(super) fn nothing(_: &mut Stage) {}
 
 pub(super) fn a_coder(stage: &mut Stage) {
     stage.id = Some(stage.place.coder(&[]));
+}
+
+/// Whoever sends it something hands it over as well.
+pub(super) fn a_coder_without_server(stage: &mut Stage) {
+    a_coder(stage);
+    kill_server(&stage.place, stage.id());
+}
+
+/// A Claude Code that writes no transcript and whose server is dead: what was typed is never proven.
+pub(super) fn a_silent_claude(stage: &mut Stage) {
+    a_claude(stage);
+    command(&stage.place, stage.id(), &json!({ "silent": true }));
+    kill_server(&stage.place, stage.id());
 }
 
 pub(super) fn a_coder_with_work(stage: &mut Stage) {
@@ -56,8 +69,7 @@ pub(super) fn under_review(stage: &mut Stage) {
     stage.reviewer = Some(reviewer);
 }
 
-/// A Claude Code with a draft in its box, so that nothing is typed, is owed a message.
-pub(super) fn an_owed_claude(stage: &mut Stage) {
+fn a_claude(stage: &mut Stage) {
     let place = &mut stage.place;
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/review/fake_claude.py");
     place.set("CODEX_AGENT_COMMAND", "");
@@ -65,10 +77,16 @@ pub(super) fn an_owed_claude(stage: &mut Stage) {
     text(&place.codex(&["trust", "--yes"]));
     let id = place.coder(&[]);
     place.until("it is up", || place.status(&id) == Status::Running);
-    command(place, &id, &json!({ "draft": "wait" }));
-    let sent = sent(place, &id, "a word");
-    assert_eq!(sent["delivered"], false, "{sent}");
     stage.id = Some(id);
+}
+
+/// A Claude Code with a draft in its box, so that nothing is typed, is owed a message.
+pub(super) fn an_owed_claude(stage: &mut Stage) {
+    a_claude(stage);
+    let (place, id) = (&stage.place, stage.id());
+    command(place, id, &json!({ "draft": "wait" }));
+    let sent = sent(place, id, "a word");
+    assert_eq!(sent["delivered"], false, "{sent}");
 }
 
 pub(super) fn a_stopped_coder(stage: &mut Stage) {
