@@ -6,6 +6,7 @@
 
 mod actions;
 mod checks;
+mod clock;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

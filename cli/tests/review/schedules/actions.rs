@@ -72,6 +72,8 @@ pub(super) enum Act {
     StallCommand,
     SlowGit,
     HoldDatabase(u64),
+    /// The clock is set, by hours.
+    StepClock(i64),
     /// The next command fails at a step.
     FailingCommand(Failure, u64),
     /// A coder gets a new server, which fails at a step.
@@ -131,7 +133,8 @@ impl Numbers {
         let coder = self.below(CODERS);
         let pull = 1 + self.below(3);
         match self.below(100) {
-            0..12 => Act::Send(coder),
+            0..10 => Act::Send(coder),
+            10..12 => Act::StepClock(if self.below(2) == 0 { 25 } else { -1 }),
             12..14 => Act::Crowd(coder),
             14..17 => Act::Type(coder),
             17..20 => Act::Stop(coder),

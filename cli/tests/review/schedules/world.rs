@@ -14,6 +14,7 @@ use shared::fault;
 use shared::model::{Instance, InstanceId, InstanceKind, MessageState, Status};
 
 use super::actions::{Act, Action, CODERS, Numbers};
+use super::clock::Clock;
 use crate::support::{Place, program, text};
 
 /// Longer than a lease on a message lasts.
@@ -31,6 +32,7 @@ struct Running {
 
 pub(super) struct World {
     pub(super) place: Place,
+    clock: Clock,
     running: Vec<Running>,
     /// Who stands still, and since when.
     stalled: Vec<(Pid, Instant)>,
@@ -73,6 +75,7 @@ impl World {
     pub(super) fn new(seed: u64) -> Self {
         let mut place = Place::new("idle", "idle");
         slow_git(&mut place);
+        let clock = Clock::of(&mut place);
         let mut numbers = Numbers::of(!seed);
         let (action, step) = (numbers.failure().action(), 1 + numbers.below(40));
         let token = place.path("server-fault");
@@ -80,6 +83,7 @@ impl World {
         place.set(fault::VARIABLE, &variable);
         Self {
             place,
+            clock,
             running: Vec::new(),
             stalled: Vec::new(),
             holder: None,
@@ -133,8 +137,9 @@ impl World {
     fn newest(&self, is_wanted: impl Fn(&Instance) -> bool) -> Option<Instance> {
         let mut all = self.instances();
         all.retain(is_wanted);
+        // By number, as the clock may have been set back.
         all.into_iter()
-            .max_by(|one, other| one.created_at.cmp(&other.created_at))
+            .max_by_key(|one| (one.id.as_str().len(), one.id.clone()))
     }
 
     /// The newest reviewer of a coder.
@@ -213,6 +218,7 @@ impl World {
             Act::StallAgent(slot) => self.stall(self.agent(slot)),
             Act::StallCommand => self.stall(self.under_way()),
             Act::SlowGit => std::fs::write(self.place.path("script/slow"), "0.3").unwrap(),
+            Act::StepClock(hours) => self.clock.step(hours),
             Act::HoldDatabase(time) => self.hold_database(Duration::from_millis(time)),
             Act::FailingCommand(failure, step) => {
                 let token = self.place.path(&format!("fault-{number}"));
