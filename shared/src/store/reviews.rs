@@ -131,3 +131,43 @@ impl Writer<'_> {
         Ok(decided == 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::{new_instance, open_in};
+
+    #[test]
+    fn the_first_verdict_stands() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_in(folder.path());
+        let (coder, reviewer) = (new_instance("work-42-a1"), new_instance("review-42-a1-r1"));
+        let new = NewReview {
+            coder: coder.id.clone(),
+            reviewer: reviewer.id.clone(),
+            round: 1,
+            commit: "c0ffee".to_owned(),
+            description: "Please look.".to_owned(),
+        };
+        let decide = |verdict, feedback| {
+            let decided = store.write_now(|w| {
+                let review = w.review_by(&new.reviewer)?.unwrap();
+                w.decide_review(&review, verdict, feedback, &[])
+            });
+            decided.unwrap()
+        };
+        store
+            .write_now(|w| {
+                w.insert_instance(&coder, None)?;
+                w.insert_instance(&reviewer, None)?;
+                w.insert_review(&new)
+            })
+            .unwrap();
+        assert!(decide(Verdict::ChangesRequested, Some("change it")));
+        assert!(!decide(Verdict::Lost, None));
+        let review = store.read_now(|r| r.review_by(&new.reviewer)).unwrap();
+        let review = review.unwrap();
+        assert_eq!(review.verdict, Verdict::ChangesRequested);
+        assert_eq!(review.feedback.as_deref(), Some("change it"));
+    }
+}
