@@ -1,5 +1,11 @@
 //! What lies in a worktree or stands in an agent's session and is somebody else's.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use shared::model::ProcessMark;
+use shared::process::{is_alive, is_running, is_seen};
+
 use crate::support::{PROGRAM, Place, until};
 
 /// Runs a command of ours where a folder is also to be found at another place; none where the system does not allow that.
@@ -81,4 +87,45 @@ fn windows_that_a_person_shares_with_an_agents_session_outlive_it() {
     assert!(lives(&linked), "a window of theirs that they linked");
     assert!(lives(&opened), "a window that they opened");
     assert_eq!(place.sessions(), "looking\ntheirs\n");
+}
+
+/// A command on the machine that takes an agent in a container for dead ends it, and removes its worktree.
+#[test]
+fn a_process_in_a_container_lives_until_it_ends() {
+    let script = "echo $$; readlink /proc/self/ns/pid; cat /proc/$$/stat; exec sleep 600";
+    let mut container = Command::new("unshare")
+        .args(["--map-root-user", "--pid", "--fork", "--kill-child"])
+        .args(["--mount-proc", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(container.stdout.take().unwrap()).lines();
+    let said: Vec<String> = said.take(3).map(Result::unwrap).collect();
+    let [number, space, stat] = &said[..] else {
+        eprintln!("SKIPPED: no container can be made here");
+        container.wait().unwrap();
+        return;
+    };
+    let space = space.trim_start_matches("pid:[").trim_end_matches(']');
+    let ticks = stat
+        .rsplit_once(") ")
+        .unwrap()
+        .1
+        .split(' ')
+        .nth(19)
+        .unwrap();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let mark = ProcessMark {
+        pid: number.parse().unwrap(),
+        started: format!("{ticks}-{}-{space}", boot.trim()),
+    };
+    assert!(is_alive(&mark) && is_running(&mark) && !is_seen(&mark));
+    let another = ProcessMark {
+        pid: mark.pid + 1,
+        ..mark.clone()
+    };
+    assert!(!is_alive(&another));
+    container.kill().unwrap();
+    container.wait().unwrap();
+    until("it has ended", || !is_alive(&mark));
 }

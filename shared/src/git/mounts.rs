@@ -28,16 +28,9 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     while let [first, after @ ..] = rest {
         let code = after.get(..3).filter(|_| *first == b'\\');
         let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 8).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+        let code = code.and_then(|code| u8::from_str_radix(code, 8).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[3..] } else { after };
     }
     bytes
 }

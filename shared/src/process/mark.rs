@@ -174,51 +174,7 @@ pub fn ask_to_end(mark: &ProcessMark) {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader};
-    use std::process::{Command, Stdio};
-
     use super::*;
-
-    #[test]
-    fn a_process_in_a_container_lives_until_it_ends() {
-        let script = "echo $$; readlink /proc/self/ns/pid; cat /proc/$$/stat; exec sleep 600";
-        let mut container = Command::new("unshare")
-            .args(["--map-root-user", "--pid", "--fork", "--kill-child"])
-            .args(["--mount-proc", "sh", "-c", script])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let said = BufReader::new(container.stdout.take().unwrap()).lines();
-        let said: Vec<String> = said.take(3).map(Result::unwrap).collect();
-        let [number, space, stat] = &said[..] else {
-            eprintln!("SKIPPED: no container can be made here");
-            container.wait().unwrap();
-            return;
-        };
-        let space = space.trim_start_matches("pid:[").trim_end_matches(']');
-        let ticks = stat
-            .rsplit_once(") ")
-            .unwrap()
-            .1
-            .split(' ')
-            .nth(19)
-            .unwrap();
-        let mark = ProcessMark {
-            pid: number.parse().unwrap(),
-            started: format!("{ticks}-{}-{space}", boot_id().unwrap()),
-        };
-        assert!(is_alive(&mark) && is_running(&mark) && !is_seen(&mark));
-        let another = ProcessMark {
-            pid: mark.pid + 1,
-            ..mark.clone()
-        };
-        assert!(!is_alive(&another));
-        container.kill().unwrap();
-        container.wait().unwrap();
-        while is_alive(&mark) {
-            std::thread::yield_now();
-        }
-    }
 
     #[test]
     fn a_mark_from_another_boot_is_dead() {

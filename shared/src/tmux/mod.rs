@@ -29,6 +29,6 @@ pub use name::{LaunchId, ProgramName, SessionName, SocketName};
 pub use own_pane::{OwnPane, OwnPaneState};
 pub use screen::{Clients, Cursor, Lines};
 pub use session::{NewSession, Pane, Size};
-pub use state::{Life, PaneId, PaneState};
+pub use state::{Life, PaneId, PaneState, Window};
 pub use version::{MINIMUM, Version};
 pub use watch::{PaneView, PipeOwner};

@@ -61,6 +61,15 @@ pub enum Life {
     Ended,
 }
 
+/// Which sessions have a pane's window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// This one alone.
+    Own,
+    /// Another one has it too (`link-window`), or may have (`new-session -t`).
+    Shared,
+}
+
 /// One pane at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaneState {
@@ -78,8 +87,7 @@ pub struct PaneState {
     pub in_mode: bool,
     /// True while a person has shut its input off, or types into several panes at once.
     pub is_held: bool,
-    /// True if another session has its window too (`link-window`), or may have (`new-session -t`).
-    pub is_shared: bool,
+    pub window: Window,
     /// How many terminals are attached to the session.
     pub attached: u32,
     /// When the window last changed, in seconds since 1970.
@@ -201,7 +209,11 @@ pub(super) fn parse_pane(line: &str) -> Result<Option<PaneState>, TmuxError> {
         // Modes stack: the field counts them.
         in_mode: !matches!(mode, "" | "0"),
         is_held: is_held(held),
-        is_shared: shared.contains('1'),
+        window: if shared.contains('1') {
+            Window::Shared
+        } else {
+            Window::Own
+        },
         attached: number(attached).ok_or_else(unexpected)?,
         last_output: number(output).ok_or_else(unexpected)?,
         created: number(created).ok_or_else(unexpected)?,
@@ -257,7 +269,7 @@ fn signal_number(signal: &str) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Life, parse_pane, parse_panes};
+    use super::{Life, Window, parse_pane, parse_panes};
 
     #[test]
     fn a_line_is_read() {
@@ -268,7 +280,8 @@ mod tests {
             ("work-42-a1", 7, 812)
         );
         assert_eq!(pane.life, Life::Killed { signal: Some(9) });
-        assert!(pane.is_agent && pane.in_mode && pane.is_held && pane.is_shared);
+        assert!(pane.is_agent && pane.in_mode && pane.is_held);
+        assert_eq!(pane.window, Window::Shared);
         assert_eq!(pane.launch.unwrap().as_str(), "launch-1");
         assert_eq!(
             (pane.attached, pane.last_output, pane.created),

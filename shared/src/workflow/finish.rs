@@ -14,7 +14,7 @@ use crate::model::{
     StatusEvent, TaskStatus,
 };
 use crate::process::{self, Family, Grace};
-use crate::tmux::{LaunchId, Life};
+use crate::tmux::{LaunchId, Life, Window};
 
 /// How long an agent's processes may take to end by themselves after the terminal is gone, and when asked.
 const GRACE: Grace = Grace {
@@ -219,9 +219,9 @@ pub(super) async fn end_session(
         .collect();
     if has_session {
         // What a person has in a session of their own as well is theirs.
-        let running = ours
-            .iter()
-            .filter(|pane| pane.life == Life::Running && (pane.is_agent || !pane.is_shared));
+        let running = ours.iter().filter(|pane| {
+            pane.life == Life::Running && (pane.is_agent || pane.window == Window::Own)
+        });
         roots.extend(running.map(|pane| pane.pid));
     }
     if launch.is_none() && roots.is_empty() && !has_session {
