@@ -7,6 +7,7 @@
 mod actions;
 mod checks;
 mod clock;
+mod web;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

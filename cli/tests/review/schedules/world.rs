@@ -15,6 +15,7 @@ use shared::model::{Instance, InstanceId, InstanceKind, MessageState, Status};
 
 use super::actions::{Act, Action, CODERS, Numbers};
 use super::clock::Clock;
+use super::web::Web;
 use crate::support::{Place, program, text};
 
 /// Longer than a lease on a message lasts.
@@ -33,6 +34,8 @@ struct Running {
 pub(super) struct World {
     pub(super) place: Place,
     clock: Clock,
+    /// From the first click on.
+    web: Option<Web>,
     running: Vec<Running>,
     /// Who stands still, and since when.
     stalled: Vec<(Pid, Instant)>,
@@ -84,6 +87,7 @@ impl World {
         Self {
             place,
             clock,
+            web: None,
             running: Vec::new(),
             stalled: Vec::new(),
             holder: None,
@@ -175,6 +179,12 @@ impl World {
             Act::Merge(pull) => self.command(number, &["pr", "merge", &pull.to_string()], ""),
             Act::Close(pull) => self.command(number, &["pr", "close", &pull.to_string()], ""),
             Act::Reopen(pull) => self.command(number, &["pr", "reopen", &pull.to_string()], ""),
+            Act::ClickStop(slot) => {
+                if let Some(coder) = self.coder(slot) {
+                    self.click(&format!("/api/instances/{}/stop", coder.id));
+                }
+            }
+            Act::ClickMerge(pull) => self.click(&format!("/api/pulls/{pull}/merge")),
             Act::Clean => self.command(number, &["clean"], ""),
             Act::List => self.command(number, &["list", "--all"], ""),
             Act::Tasks => self.command(number, &["tasks"], ""),
@@ -231,6 +241,11 @@ impl World {
                 self.tell(self.coder(slot), &json!({ "restart": true }));
             }
         }
+    }
+
+    fn click(&mut self, path: &str) {
+        let web = self.web.get_or_insert_with(|| Web::start(&self.place));
+        web.click(path);
     }
 
     /// Begins a command; what it prints is looked at when all has settled.
@@ -366,6 +381,9 @@ impl World {
             let answer: Value = serde_json::from_str(&read("out")).unwrap_or_default();
             self.acknowledged
                 .extend(answer["messageId"].as_str().map(str::to_owned));
+        }
+        if let Some(web) = &mut self.web {
+            web.settle();
         }
         // A fault that nobody met goes off no more.
         let _ = std::fs::remove_file(self.place.path("server-fault"));
