@@ -189,12 +189,11 @@ fn a_killed_tmux_server_shows_as_failed() {
         .to_owned();
     let killed = place.tmux(&["kill-server"]);
     assert!(killed.status.success(), "{killed:?}");
-    let output = place.codex(&["list"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        said.contains(&format!("{id} is started → failed")),
-        "{said}"
-    );
+    // As long as its process has not ended it counts as alive.
+    until("it has failed", || {
+        let output = place.codex(&["list"]);
+        String::from_utf8_lossy(&output.stderr).contains(&format!("{id} is started → failed"))
+    });
     assert_eq!(place.json(&["show", &id])["status"], "failed");
 }
 

@@ -178,8 +178,7 @@ async fn one_that_cannot_be_ended_does_not_stop_the_others() {
         .database()
         .execute(session, [id.as_str(), first.id.as_str()])
         .unwrap();
-    world.tmux(&["kill-server"]);
-    until("tmux has gone", || world.sessions().is_empty()).await;
+    world.kill_tmux().await;
 
     for _ in 0..2 {
         let done = reconcile(&context).await.unwrap();

@@ -43,8 +43,7 @@ async fn stop_of_one_whose_session_is_gone() {
     let context = world.context().await;
     let before = world.traces();
     let instance = world.launch().await;
-    world.tmux(&["kill-server"]);
-    until("tmux has gone", || world.sessions().is_empty()).await;
+    world.kill_tmux().await;
     let stopped = stop(&context, &Run::unattended(), &instance.id)
         .await
         .unwrap();
@@ -207,8 +206,7 @@ async fn what_an_agent_has_started_ends_with_it() {
     fs::remove_file(world.root.join("pids")).unwrap();
     let crashed = world.launch().await;
     until("three strays run", || strays(&world).len() == 3).await;
-    world.tmux(&["kill-server"]);
-    until("tmux has gone", || world.sessions().is_empty()).await;
+    world.kill_tmux().await;
     reconcile(&context).await.unwrap();
     assert_eq!(world.instance(&crashed).await.status, Status::Failed);
     assert!(strays(&world).into_iter().all(|pid| !lives(pid)));

@@ -19,8 +19,7 @@ async fn the_tmux_server_is_killed_under_running_agents() {
     let idle = launch(&context, &run, with_task).await.unwrap();
     let dirty = world.launch().await;
     fs::write(dirty.worktree_path.join("new"), "work").unwrap();
-    assert!(world.tmux(&["kill-server"]).status.success());
-    until("tmux has gone", || world.sessions().is_empty()).await;
+    world.kill_tmux().await;
 
     let changes = reconcile(&context).await.unwrap().changes;
     assert_eq!(changes.len(), 2, "{changes:?}");
@@ -70,8 +69,7 @@ async fn five_processes_and_five_tasks_reconcile_at_once() {
     for _ in 0..4 {
         world.launch().await;
     }
-    world.tmux(&["kill-server"]);
-    until("tmux has gone", || world.sessions().is_empty()).await;
+    world.kill_tmux().await;
     let processes: Vec<_> = (0..5).map(|_| spawn_reconciler(&world)).collect();
     let tasks: Vec<_> = (0..5)
         .map(|_| {

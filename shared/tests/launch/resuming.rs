@@ -15,8 +15,7 @@ async fn after_a_failure_in_the_same_worktree() {
     let context = world.context().await;
     let instance = world.launch().await;
     fs::write(instance.worktree_path.join("new"), "work").unwrap();
-    world.tmux(&["kill-server"]);
-    until("tmux has gone", || world.sessions().is_empty()).await;
+    world.kill_tmux().await;
     reconcile(&context).await.unwrap();
     assert_eq!(world.instance(&instance).await.status, Status::Failed);
 

@@ -235,6 +235,23 @@ impl World {
         task.unwrap().id
     }
 
+    /// Kills the tmux server and waits until its agents have noticed: an agent whose process lives is alive.
+    pub(crate) async fn kill_tmux(&self) {
+        let agents: Vec<u32> = {
+            let database = self.database();
+            let mut statement = database
+                .prepare("SELECT agent_pid FROM instances WHERE agent_pid IS NOT NULL")
+                .unwrap();
+            let agents = statement.query_map([], |row| row.get(0)).unwrap();
+            agents.map(Result::unwrap).collect()
+        };
+        assert!(self.tmux(&["kill-server"]).status.success());
+        until("tmux and its agents have gone", || {
+            self.sessions().is_empty() && !agents.iter().any(|agent| lives(*agent))
+        })
+        .await;
+    }
+
     pub(crate) async fn task_status(&self, id: &TaskId) -> TaskStatus {
         let context = self.context().await;
         let key = Context::repository_key(context.repository().unwrap().root());

@@ -74,7 +74,8 @@ Each layer wins over the one before: the defaults below, `$XDG_CONFIG_HOME/claud
 an error that names the nearest one. `claude-codex config` prints each value and where it comes from;
 `claude-codex init` writes a `.claude-codex/config.toml` with all of them as comments. [examples/config.toml](../examples/config.toml) has
 the same as a file. `.codex/` and variables such as `CODEX_HOME` belong to OpenAI's Codex and are never read; a variable is
-refused only if it is one of ours with a letter or two wrong.
+refused only if it is one of ours with a letter or two wrong. `HOME`, `XDG_CONFIG_HOME` and `XDG_STATE_HOME` count only if they are absolute: a
+relative one would name a folder that a clone has brought.
 
 A repository's file counts as written by a stranger: what runs a program, widens permissions, chooses a host, a socket or a path,
 publishes, or reaches other repositories is ignored until you have run `claude-codex trust` there, which shows it and asks; after
