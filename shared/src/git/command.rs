@@ -53,7 +53,8 @@ const INHERITED: [&str; 24] = [
 /// show its reviewer, or us, other content and other parents than those that are pushed.
 pub const AS_COMMITTED: [(&str, &str); 2] = [
     ("GIT_NO_REPLACE_OBJECTS", "1"),
-    ("GIT_GRAFT_FILE", "/dev/null"),
+    // A file that can't be: git says at each call that an empty one is deprecated.
+    ("GIT_GRAFT_FILE", "/dev/null/none"),
 ];
 
 /// The git program, and what to add to the environment it inherits.

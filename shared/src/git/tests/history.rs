@@ -179,4 +179,7 @@ async fn replacements_and_grafts_hide_nothing() {
     std::fs::write(grafts, format!("{tip}\n")).unwrap();
     let grafted = repository.ahead_behind("topic", "main").await.unwrap();
     assert_eq!(grafted, ahead);
+    let mut log = git_command(&worktree, &["log", "-1"]);
+    let said = log.envs(AS_COMMITTED).output().unwrap().stderr;
+    assert_eq!(String::from_utf8_lossy(&said), "");
 }
