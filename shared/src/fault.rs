@@ -5,7 +5,8 @@
 //! that are added later. Only the steps at which the action makes a difference count. Release builds have none of this.
 //!
 //! `TEST_FAULT_OF_CLAUDE_CODEX=PROGRAM:STEP:ACTION:TOKEN`: the first PROGRAM that is started so and removes the file
-//! TOKEN does ACTION at its step number STEP, and writes what that was into `TOKEN.fired`. Actions:
+//! TOKEN does ACTION at its step number STEP, or the first that has STEP in its name, and writes what that was into
+//! `TOKEN.fired`. Actions:
 //!
 //! - `kill`, `stop`: the program ends, or stands still until it is continued
 //! - `full`, `broken`, `busy`: the step fails as on a full disk (ENOSPC), on a broken one (EIO), or because the database is
@@ -39,17 +40,18 @@ mod active {
     use std::io;
     use std::path::{Path, PathBuf};
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
     use rustix::io::Errno;
     use rustix::process::{Signal, getpid, kill_process};
 
     static FAULT: OnceLock<Fault> = OnceLock::new();
     static PASSED: AtomicU32 = AtomicU32::new(0);
+    static REACHED: AtomicBool = AtomicBool::new(false);
 
     #[derive(Debug)]
     struct Fault {
-        step: u32,
+        step: String,
         action: Action,
         fired: PathBuf,
     }
@@ -89,7 +91,7 @@ mod active {
             _ => return None,
         };
         let fault = Fault {
-            step: step.parse().ok()?,
+            step: step.to_owned(),
             action,
             fired: PathBuf::from(format!("{token}.fired")),
         };
@@ -120,7 +122,11 @@ mod active {
     /// Counts a step, and tells whether it is the one.
     fn is_reached(fault: &Fault, when: &str, what: &str) -> bool {
         let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
-        let reached = number == fault.step;
+        let is_it = match fault.step.parse::<u32>() {
+            Ok(step) => step == number,
+            Err(_) => what.contains(&fault.step),
+        };
+        let reached = is_it && !REACHED.swap(true, Ordering::SeqCst);
         if reached {
             let _ = std::fs::write(&fault.fired, format!("{number} {when} {what}"));
         }

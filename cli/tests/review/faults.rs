@@ -28,6 +28,8 @@ const MOST_STEPS: u64 = 1_000;
 const STALL: Duration = Duration::from_secs(17);
 /// Longer than a command takes, unless who stands still has what it waits for.
 const OVERTAKING: Duration = Duration::from_secs(4);
+/// The step at which a deliverer has claimed the pane and typed nothing yet.
+const BEFORE_TYPING: &str = "load-buffer";
 
 /// Who there is when a verb begins.
 pub(crate) struct Stage {
@@ -83,7 +85,7 @@ enum Kind {
     Busy,
     /// git or tmux says no.
     Refuse,
-    /// Stopped for longer than a lease lasts.
+    /// Stopped for longer than a lease lasts, then overtaken.
     Stall,
     /// Stopped while another does the same, or what contradicts it: what it has seen is no longer so when it goes on.
     Overtaken,
@@ -118,7 +120,7 @@ struct Armed {
 }
 
 impl Armed {
-    fn at(place: &mut Place, program: &str, step: u64, kind: Kind) -> Self {
+    fn at(place: &mut Place, program: &str, step: &str, kind: Kind) -> Self {
         let token = place.path("fault");
         let action = kind.action();
         let variable = format!("{program}:{step}:{action}:{}", token.display());
@@ -140,9 +142,16 @@ fn number_of(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-fn steps(kind: Kind, scenario: &Scenario, all: bool) -> Vec<u64> {
+/// Which steps are tried, by their numbers or by their names.
+fn steps(kind: Kind, scenario: &Scenario, all: bool) -> Vec<String> {
+    let numbered = |step: u64| step.to_string();
     if all {
-        return (number_of("FAULT_FROM").unwrap_or(1)..MOST_STEPS).collect();
+        let first = number_of("FAULT_FROM").unwrap_or(1);
+        return (first..MOST_STEPS).map(numbered).collect();
+    }
+    // What the pane's fence is for.
+    if (kind, scenario.name) == (Kind::Stall, "deliver_for_another") {
+        return vec![BEFORE_TYPING.to_owned()];
     }
     let seed = number_of("FAULT_SEED").unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -152,14 +161,15 @@ fn steps(kind: Kind, scenario: &Scenario, all: bool) -> Vec<u64> {
     if kind == Kind::Overtaken {
         let every = usize::try_from(scenario.overtaken_every).unwrap();
         let first = 1 + seed % scenario.overtaken_every;
-        return (first..=scenario.steps.max(first)).step_by(every).collect();
+        let last = scenario.steps.max(first);
+        return (first..=last).step_by(every).map(numbered).collect();
     }
     let tries = if kind == Kind::Kill { 2 } else { 1 };
     (0..tries)
         .map(|number: u64| {
             let mut hasher = DefaultHasher::new();
             (seed, number, scenario.name, kind.action()).hash(&mut hasher);
-            1 + hasher.finish() % kind.steps(scenario.steps).max(1)
+            numbered(1 + hasher.finish() % kind.steps(scenario.steps).max(1))
         })
         .collect()
 }
@@ -170,7 +180,7 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
     let (mut tried, mut wanted) = (0, VecDeque::from(steps(kind, scenario, all)));
     while let Some(step) = wanted.pop_front() {
         let mut place = Place::new("idle", "idle");
-        let armed = Armed::at(&mut place, scenario.program, step, kind);
+        let armed = Armed::at(&mut place, scenario.program, &step, kind);
         let mut stage = Stage {
             place,
             hub: None,
@@ -196,7 +206,8 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
                 break;
             }
             // It has fewer steps than was thought, or than the last time.
-            wanted.extend((step > 1 && tried == 0).then_some(step / 2));
+            let number: u64 = step.parse().expect("a step of that name");
+            wanted.extend((number > 1 && tried == 0).then(|| (number / 2).to_string()));
             continue;
         };
         let fired = format!("{kind:?} of {} at step {fired}", scenario.name);
@@ -233,7 +244,10 @@ fn go_on_later(
         match (kind, server) {
             (Kind::TmuxDies, Some(server)) => kill(server),
             (Kind::TmuxDies, None) => {}
-            (Kind::Overtaken, _) => {
+            _ => {
+                if kind == Kind::Stall {
+                    std::thread::sleep(STALL);
+                }
                 let mut child = overtaker.spawn().unwrap();
                 let deadline = Instant::now() + OVERTAKING;
                 while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
@@ -241,7 +255,6 @@ fn go_on_later(
                 }
                 overtaking = Some(child);
             }
-            _ => std::thread::sleep(STALL),
         }
         for pid in running(&token) {
             let _ = kill_process(pid, Signal::CONT);
