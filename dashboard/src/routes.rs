@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
@@ -16,6 +17,8 @@ pub(crate) fn router(app: &Shared) -> Router {
         .merge(rest())
         .fallback(async || not_found())
         .method_not_allowed_fallback(async || wrong_method())
+        // The guard has bounded the body; axum's own limit is lower than what a form makes of a long prompt.
+        .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(Arc::clone(app), guard::guard))
         .with_state(Arc::clone(app))
 }

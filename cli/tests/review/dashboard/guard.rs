@@ -1,9 +1,12 @@
 //! Who may ask for what: each door tried with each key.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use serde_json::json;
 
 use super::client::{Answer, Dashboard};
-use crate::support::Place;
+use crate::support::{PATIENCE, Place};
 
 /// An agent that is not there: who gets as far as 404 was let in.
 const STOP: &str = "/api/instances/nobody/stop";
@@ -230,4 +233,92 @@ fn bodies_are_bounded_and_nonsense_is_told_as_such() {
         assert!(matches!(answer.status, 400 | 404), "{path}: {answer:?}");
         assert!(answer.json()["message"].is_string(), "{path}");
     }
+}
+
+#[test]
+fn a_key_in_another_place_opens_nothing() {
+    let place = Place::new("idle", "idle");
+    let dashboard = Dashboard::start(&place, &[]);
+    let cookie = dashboard.cookie();
+    let csrf = dashboard.csrf(&cookie);
+    let (name, value) = cookie.split_once('=').unwrap();
+    for other in [format!("{name}=x"), format!("other={value}")] {
+        let answer = dashboard.raw("GET", "/api/board", &[("cookie", &other)], "");
+        assert_eq!(answer.status, 401, "{other}");
+        assert_eq!(answer.code(), "TOKEN_REQUIRED", "{other}");
+    }
+    // The token in an address is for a person who opens a page, and for nothing else.
+    for (method, path) in [("GET", "/api/board"), ("POST", "/")] {
+        let path = format!("{path}?token={}", dashboard.token);
+        let answer = dashboard.raw(method, &path, &[("accept", "text/html")], "");
+        assert_eq!(answer.status, 401, "{method} {path}");
+        assert_eq!(answer.header("set-cookie"), None, "{method} {path}");
+        assert!(!answer.body.contains(&csrf), "{method} {path}");
+    }
+    let form = format!("csrf={csrf}");
+    for (kind, body) in [
+        ("text/plain", form.as_str()),
+        ("application/x-www-form-urlencoded", &format!("x={csrf}")),
+    ] {
+        let headers = [("cookie", cookie.as_str()), ("content-type", kind)];
+        let answer = dashboard.raw("POST", STOP, &headers, body);
+        assert_eq!(answer.status, 403, "{kind} {body}");
+        // Only a form of a person who reads HTML is answered with a page.
+        assert_eq!(answer.code(), "FORBIDDEN", "{kind} {body}");
+    }
+}
+
+#[test]
+fn a_person_is_answered_with_a_page_that_can_be_gone_on_from() {
+    let place = Place::new("idle", "idle");
+    let dashboard = Dashboard::start(&place, &[]);
+    let cookie = dashboard.cookie();
+    let csrf = dashboard.csrf(&cookie);
+    let html = ("accept", "text/html");
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let known = ("cookie", cookie.as_str());
+    let body = format!("csrf={csrf}");
+    let missing = dashboard.raw("POST", STOP, &[known, form, html], &body);
+    assert_eq!(missing.status, 404);
+    assert!(missing.body.contains(&csrf), "its forms work");
+    let unknown = dashboard.raw("POST", STOP, &[form, html], &body);
+    assert_eq!(unknown.status, 401);
+    assert!(unknown.body.contains("<html"), "{unknown:?}");
+    assert!(!unknown.body.contains(&csrf), "whoever this is gets no key");
+    let bearer = format!("Bearer {}", dashboard.token);
+    let program = ("authorization", bearer.as_str());
+    let json = ("content-type", "application/json");
+    let nobody = "/api/instances/nobody";
+    for (method, path, headers) in [
+        ("GET", nobody, [program, html]),
+        ("POST", STOP, [program, json]),
+    ] {
+        let answer = dashboard.raw(method, path, &headers, "{}");
+        assert_eq!(answer.code(), "INSTANCE_NOT_FOUND", "{method}");
+    }
+}
+
+#[test]
+fn a_body_may_be_as_long_as_is_said_and_a_longer_one_is_not_waited_for() {
+    const MOST: usize = 4 << 20;
+    let place = Place::new("idle", "idle");
+    let dashboard = Dashboard::start(&place, &[]);
+    let body = format!("{{}}{}", " ".repeat(MOST - 2));
+    let bearer = format!("Bearer {}", dashboard.token);
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+    ];
+    let answer = dashboard.raw("POST", STOP, &headers, &body);
+    assert_eq!(answer.status, 404, "{}", answer.body);
+    let mut stream = TcpStream::connect(&dashboard.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let (address, longer) = (&dashboard.address, MOST + 1);
+    let head = format!(
+        "POST {STOP} HTTP/1.1\r\nhost: {address}\r\nauthorization: {bearer}\r\ncontent-length: {longer}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 400");
 }
