@@ -95,6 +95,9 @@ fn only_those_with_the_token_get_in_and_only_from_our_own_pages() {
         assert_eq!(answer.status.to_string(), status, "{what}: {answer:?}");
         assert!(!answer.body.contains(&dashboard.token), "{what}");
         is_hardened(&answer, what);
+        // A browser keeps our own files, and nothing that says anything about agents.
+        let is_kept = answer.header("cache-control") != Some("no-store");
+        assert_eq!(is_kept, path.starts_with("/assets/"), "{what}");
     }
 }
 
