@@ -1,7 +1,5 @@
 //! What the planning agent's MCP server offers.
 
-pub mod analysis;
-mod archive;
 mod job;
 mod open_work;
 mod resources;

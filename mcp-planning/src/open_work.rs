@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use analysis::{Incomplete, Issue, IssuesInput, Pull, Source, Task};
 use shared::error::Error;
 use shared::forge::OpenIssue;
 use shared::mcp::Call;
 use shared::model::{PullRequest, seconds_since_1970};
 use shared::workflow::{self, Context, OpenWork, OpenWorkSource};
-
-use crate::analysis::{Incomplete, Issue, IssuesInput, Pull, Source, Task};
 
 /// Asks forge and database.
 pub(crate) async fn gather(

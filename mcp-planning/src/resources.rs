@@ -1,12 +1,11 @@
 //! What a planning agent may read.
 
+use analysis::Archive;
 use serde_json::{Value, json};
 use shared::error::{Code, Error};
 use shared::mcp::resources::instance;
 use shared::mcp::{Call, Resource, ResourceQuery};
 use shared::workflow::Context;
-
-use crate::archive::Archive;
 
 /// Tasks on one page: with the longest titles still far below what a client cuts off.
 const PAGE: u64 = 50;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::agent::AgentError;
 use crate::config::ConfigError;
-use crate::model::closed_enum::closed_enum;
+use crate::model::closed_enum;
 use crate::model::secrets::{value_without_secrets, without_secrets};
 use crate::model::{IllegalTransition, InvalidId, PullState, Status};
 use crate::profile::ProfileError;

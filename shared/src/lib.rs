@@ -7,7 +7,7 @@
 //!                 │
 //!     store  git  tmux  agent  forge  profile      primitives: one thing each, never each other
 //!                 │
-//!     model  config  error  process  fault  file   vocabulary
+//!     model  config  error  process  fault  file   vocabulary; `model` is a crate of its own
 //! ```
 //!
 //! Nothing here prints, and only [`config`] reads the environment.
@@ -20,9 +20,10 @@ pub mod file;
 pub mod forge;
 pub mod git;
 pub mod mcp;
-pub mod model;
 pub mod process;
 pub mod profile;
 pub mod store;
 pub mod tmux;
 pub mod workflow;
+
+pub use model;

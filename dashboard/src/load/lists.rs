@@ -1,9 +1,11 @@
 //! Events, reports, and the form that launches an agent.
 
-use shared::error::Error;
+use std::time::UNIX_EPOCH;
+
+use analysis::{Archive, KEPT, StoredReport};
+use shared::error::{Code, Error};
 use shared::model::time_of_seconds;
 use shared::store::EventQuery;
-use shared::workflow::{self, StoredAnalysis};
 
 use super::agent::entry;
 use crate::app::App;
@@ -45,26 +47,32 @@ pub(crate) async fn events(app: &App, filter: EventFilter) -> Result<EventsView,
 }
 
 pub(crate) fn analyses(app: &App) -> AnalysisList {
-    let reports = workflow::analyses(&app.context);
+    let reports = Archive::in_state(app.context.state_dir()).list();
     AnalysisList {
         reports: reports.into_iter().map(summary).collect(),
     }
 }
 
 pub(crate) fn analysis(app: &App, id: &str) -> Result<AnalysisView, Error> {
-    let (stored, report) = workflow::analysis(&app.context, id)?;
+    let found = Archive::in_state(app.context.state_dir()).read(id);
+    let (stored, report) = found.ok_or_else(|| {
+        Error::new(Code::AnalysisNotFound, "there is no such report").hint(format!(
+            "The newest {KEPT} are kept; analyze_repository makes a new one."
+        ))
+    })?;
     Ok(AnalysisView {
         summary: summary(stored),
         report,
     })
 }
 
-fn summary(stored: StoredAnalysis) -> AnalysisSummary {
+fn summary(stored: StoredReport) -> AnalysisSummary {
+    let made = stored.made.duration_since(UNIX_EPOCH).unwrap_or_default();
     AnalysisSummary {
         id: stored.id,
-        scope: stored.scope,
-        depth: stored.depth,
-        at: time_of_seconds(stored.made),
+        scope: stored.scope.name().to_owned(),
+        depth: stored.depth.name().to_owned(),
+        at: time_of_seconds(made.as_secs()),
         bytes: stored.bytes,
     }
 }

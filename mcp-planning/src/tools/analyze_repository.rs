@@ -2,19 +2,17 @@
 
 use std::path::PathBuf;
 
+use analysis::{
+    Analysed, ArchitectureReport, Archive, CodebaseReport, DependencyReport, Depth, Incomplete,
+    IssueReport, Job, Listing, Outcome, Question, Report, Scope,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::{Code, Error};
 use shared::mcp::{Call, Effects, Tool};
 use shared::workflow::Context;
 
-use crate::analysis::report::Listing;
-use crate::analysis::{
-    ArchitectureReport, CodebaseReport, DependencyReport, Depth, Incomplete, IssueReport, Report,
-};
-use crate::archive::Archive;
-use crate::job::{Analysed, Job, Outcome, Question, Scope};
-use crate::open_work;
+use crate::{job, open_work};
 
 /// What to look at, and how closely.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -93,7 +91,7 @@ async fn analyze_repository(
         depth: request.depth,
         archive: Archive::in_state(context.state_dir()),
     };
-    let outcome = job.run(&call).await?;
+    let outcome = job::run(job, &call).await?;
     let empty = AnalyzeRepositoryReply {
         message: String::new(),
         analysis_id: String::new(),

@@ -2,7 +2,7 @@
 
 use super::error::AgentError;
 use crate::model::InstanceKind as Role;
-use crate::model::closed_enum::closed_enum;
+use crate::model::closed_enum;
 use crate::model::hidden::drop_hidden;
 
 const CODING: &str = include_str!("../../prompts/coding.md");

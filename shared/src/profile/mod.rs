@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::model::FileKind;
-use crate::model::closed_enum::closed_enum;
+use crate::model::closed_enum;
 
 pub use detect::{detect, find};
 pub use outcome::{TestOutcome, excerpt};

@@ -9,7 +9,7 @@ use super::error::{TmuxError, excerpt};
 use super::fence::{Fenced, buffer_name};
 use super::name::{ProgramName, SessionName};
 use super::state::{HELD, LAUNCH, Life, MARK, PANE_FORMAT, PaneId, parse_pane};
-use crate::model::closed_enum::closed_enum;
+use crate::model::closed_enum;
 use crate::model::hidden::first_hidden;
 use crate::process::ProcessError;
 

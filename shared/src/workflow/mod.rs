@@ -2,7 +2,6 @@
 
 mod adopt;
 mod agent_files;
-mod analyses;
 mod board;
 mod changes;
 mod clean;
@@ -47,7 +46,6 @@ mod webhook;
 mod wording;
 
 pub use adopt::{Adopted, adopt, adopt_again, forget, is_to_be_adopted, leave};
-pub use analyses::{StoredAnalysis, analyses, analysis};
 pub use board::{
     Activity, BoardRow, Look, Rounds, advice_on_terminal, attach_argv, board, board_row, look,
     look_around, pulse, recent_board, screen,

@@ -1,46 +1,45 @@
 //! What the repository is made of, in which layers, and what changes together.
 
+use analysis::ArchitectureReport;
+use analysis::report::architecture::{CoupledFiles, Layer};
 use maud::{Markup, html};
-use serde_json::Value;
 
-use super::{items, listed, number, text, tiles};
+use super::{number, tiles};
 use crate::plot::{Arc, Share, arcs, stacked_bar};
 
-pub(super) fn drawings(report: &Value) -> Markup {
-    let graph = &report["graph"];
+pub(super) fn drawings(report: &ArchitectureReport) -> Markup {
     let mut numbers = vec![
-        ("packages", listed(&report["packages"])),
-        ("entry points", listed(&report["entryPoints"])),
+        ("packages", number(report.packages.total())),
+        ("entry points", number(report.entry_points.total())),
     ];
-    if graph.is_object() {
-        numbers.push(("modules", listed(&graph["modules"])));
-        numbers.push(("imports between files", number(&graph["fileImports"])));
-        numbers.push(("cycles", listed(&graph["cycles"])));
+    if let Some(graph) = &report.graph {
+        numbers.push(("modules", number(graph.modules.total())));
+        numbers.push(("imports between files", number(graph.file_imports)));
+        numbers.push(("cycles", number(graph.cycles.total())));
     }
-    let languages: Vec<Share> = report["identity"]["languages"]
-        .as_array()
-        .into_iter()
-        .flatten()
+    let identity = &report.identity;
+    let languages: Vec<Share> = identity
+        .languages
+        .iter()
         .map(|language| Share {
-            name: text(&language["language"]).to_owned(),
-            amount: number(&language["files"]),
+            name: language.language.clone(),
+            amount: number(language.files),
         })
         .collect();
     html! {
         section.panel #identity-drawn {
-            h2 { (text(&report["identity"]["name"])) }
-            @if let Some(summary) = report["identity"]["summary"].as_str() { p { (summary) } }
+            h2 { (identity.name) }
+            @if let Some(summary) = &identity.summary { p { (summary) } }
             (stacked_bar(&languages, "files", "Share of each language in the files"))
         }
         (tiles(&numbers))
-        (layers(graph))
-        (coupling(&report["changeCoupling"]))
+        @if let Some(graph) = &report.graph { (layers(&graph.layers)) }
+        @if let Some(pairs) = &report.change_coupling { (coupling(pairs)) }
     }
 }
 
 /// Layers from the top, which nothing imports, to the ground, on which everything stands.
-fn layers(graph: &Value) -> Markup {
-    let layers: Vec<&Value> = items(&graph["layers"]).collect();
+fn layers(layers: &[Layer]) -> Markup {
     html! {
         @if !layers.is_empty() {
             section.panel #layers-drawn {
@@ -49,8 +48,8 @@ fn layers(graph: &Value) -> Markup {
                 ol.layers {
                     @for layer in layers.iter().rev() {
                         li {
-                            span.num.muted { (number(&layer["layer"])) }
-                            ul { @for module in layer["modules"].as_array().into_iter().flatten() { li.chip.mono { (text(module)) } } }
+                            span.num.muted { (layer.layer) }
+                            ul { @for module in &layer.modules { li.chip.mono { (module) } } }
                         }
                     }
                 }
@@ -59,17 +58,17 @@ fn layers(graph: &Value) -> Markup {
     }
 }
 
-fn coupling(listing: &Value) -> Markup {
-    let pairs: Vec<Arc> = items(listing)
-        .map(|pair| {
-            let (one, other) = (text(&pair["one"]), text(&pair["other"]));
-            let (together, confidence) = (number(&pair["together"]), number(&pair["confidence"]));
-            Arc {
-                one: one.to_owned(),
-                other: other.to_owned(),
-                strength: confidence,
-                said: format!("{one} and {other}: {together} times together, {confidence:.0} %"),
-            }
+fn coupling(pairs: &[CoupledFiles]) -> Markup {
+    let pairs: Vec<Arc> = pairs
+        .iter()
+        .map(|pair| Arc {
+            one: pair.one.clone(),
+            other: pair.other.clone(),
+            strength: pair.confidence,
+            said: format!(
+                "{} and {}: {} times together, {:.0} %",
+                pair.one, pair.other, pair.together, pair.confidence
+            ),
         })
         .collect();
     html! {

@@ -1,42 +1,43 @@
 //! How much there is of what, where it changes most, and how complex it is.
 
+use analysis::CodebaseReport;
+use analysis::report::codebase::{ComplexityReport, HistoryReport, LanguageSize, TestShare};
 use maud::{Markup, html};
-use serde_json::Value;
 
-use super::{items, number, text, tiles};
+use super::{number, tiles};
 use crate::plot::{Point, Share, columns, scatter, stacked_bar};
 
 /// Points that are drawn.
 const POINTS: usize = 60;
 
-pub(super) fn drawings(report: &Value) -> Markup {
-    let history = &report["history"];
+pub(super) fn drawings(report: &CodebaseReport) -> Markup {
     let mut numbers = vec![
-        ("files", number(&report["totals"]["files"])),
-        ("lines of code", number(&report["totals"]["lines"]["code"])),
+        ("files", number(report.totals.files)),
+        ("lines of code", number(report.totals.lines.code)),
     ];
-    if history.is_object() {
-        numbers.push(("commits", number(&history["commits"])));
-        numbers.push(("authors", number(&history["authors"])));
-        numbers.push(("bus factor", number(&history["busFactor"])));
+    if let Some(history) = &report.history {
+        numbers.push(("commits", number(history.commits)));
+        numbers.push(("authors", number(history.authors)));
+        numbers.push(("bus factor", number(history.bus_factor)));
     }
-    if report["complexity"].is_object() {
-        numbers.push(("functions", number(&report["complexity"]["functions"])));
+    if let Some(complexity) = &report.complexity {
+        numbers.push(("functions", number(complexity.functions)));
     }
     html! {
         (tiles(&numbers))
-        (languages(&report["languages"]))
-        (hotspots(history))
-        (tests(&report["tests"]))
-        (complexity(&report["complexity"]))
+        (languages(&report.languages))
+        @if let Some(history) = &report.history { (hotspots(history)) }
+        (tests(&report.tests))
+        @if let Some(complexity) = &report.complexity { (distribution(complexity)) }
     }
 }
 
-fn languages(listing: &Value) -> Markup {
-    let shares: Vec<Share> = items(listing)
+fn languages(languages: &[LanguageSize]) -> Markup {
+    let shares: Vec<Share> = languages
+        .iter()
         .map(|language| Share {
-            name: text(&language["language"]).to_owned(),
-            amount: number(&language["lines"]["code"]),
+            name: language.language.clone(),
+            amount: number(language.size.lines.code),
         })
         .collect();
     html! {
@@ -49,14 +50,16 @@ fn languages(listing: &Value) -> Markup {
     }
 }
 
-fn hotspots(history: &Value) -> Markup {
-    let points: Vec<Point> = items(&history["hotspots"])
+fn hotspots(history: &HistoryReport) -> Markup {
+    let points: Vec<Point> = history
+        .hotspots
+        .iter()
         .take(POINTS)
         .map(|spot| Point {
-            name: text(&spot["path"]).to_owned(),
-            x: number(&spot["code"]),
-            y: number(&spot["churn"]),
-            weight: number(&spot["score"]),
+            name: spot.path.clone(),
+            x: number(spot.code),
+            y: number(spot.churn),
+            weight: spot.score,
         })
         .collect();
     html! {
@@ -70,38 +73,35 @@ fn hotspots(history: &Value) -> Markup {
     }
 }
 
-fn tests(tests: &Value) -> Markup {
+fn tests(tests: &TestShare) -> Markup {
     let shares = [
         Share {
             name: "production code".to_owned(),
-            amount: number(&tests["productionCode"]),
+            amount: number(tests.production_code),
         },
         Share {
             name: "test code".to_owned(),
-            amount: number(&tests["testCode"]),
+            amount: number(tests.test_code),
         },
     ];
     html! {
-        @if tests.is_object() {
-            section.panel #tests-drawn {
-                h2 { "Tests" }
-                (stacked_bar(&shares, "lines", "Share of test code"))
-            }
+        section.panel #tests-drawn {
+            h2 { "Tests" }
+            (stacked_bar(&shares, "lines", "Share of test code"))
         }
     }
 }
 
-fn complexity(complexity: &Value) -> Markup {
-    let bands: Vec<Share> = complexity["distribution"]
-        .as_array()
-        .into_iter()
-        .flatten()
+fn distribution(complexity: &ComplexityReport) -> Markup {
+    let bands: Vec<Share> = complexity
+        .distribution
+        .iter()
         .map(|band| Share {
-            name: match band["to"].as_u64() {
-                Some(to) => format!("{}–{to}", band["from"]),
-                None => format!("{} and more", band["from"]),
+            name: match band.to {
+                Some(to) => format!("{}–{to}", band.from),
+                None => format!("{} and more", band.from),
             },
-            amount: number(&band["functions"]),
+            amount: number(band.functions),
         })
         .collect();
     html! {

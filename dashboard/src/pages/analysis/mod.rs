@@ -4,7 +4,10 @@ mod architecture;
 mod codebase;
 mod tables;
 
+use analysis::report::dependencies::EcosystemCounts;
+use analysis::{DependencyReport, IssueReport};
 use maud::{Markup, html};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::icons::icon;
@@ -58,12 +61,7 @@ pub fn analysis(view: &AnalysisView, frame: &Frame) -> Markup {
                 p.lead { (capitalised(&view.summary.depth)) " analysis, made " (ago(&view.summary.at)) " ago" }
             }
         }
-        @match view.summary.scope.as_str() {
-            "codebase" => (codebase::drawings(report)),
-            "architecture" => (architecture::drawings(report)),
-            _ => {},
-        }
-        (numbers_of(report, &view.summary.scope))
+        (drawings(report, &view.summary.scope))
         (sections(report))
     };
     Page::new(
@@ -73,33 +71,45 @@ pub fn analysis(view: &AnalysisView, frame: &Frame) -> Markup {
     .render(frame)
 }
 
-/// The numbers that stand at the top of reports that have no drawings.
-fn numbers_of(report: &Value, scope: &str) -> Markup {
+/// Drawings and numbers that stand at the top; a report of another release may have another shape, and then there are none.
+fn drawings(report: &Value, scope: &str) -> Markup {
+    let nothing = html! {};
     match scope {
-        "dependencies" => {
-            let sum = |name: &str| {
-                let all = report["ecosystems"].as_array().into_iter().flatten();
-                all.filter_map(|ecosystem| ecosystem[name].as_f64())
-                    .sum::<f64>()
-            };
-            tiles(&[
-                ("direct", sum("direct")),
-                ("locked", sum("locked")),
-                ("in several versions", sum("duplicates")),
-                ("perhaps unused", listed(&report["unused"])),
-                ("conflicts", listed(&report["conflicts"])),
-            ])
-        }
-        "issues" => tiles(&[
-            ("open issues", number(&report["issues"])),
-            ("pull requests", number(&report["pulls"])),
-            ("stale", number(&report["stale"])),
-            ("ready", listed(&report["ready"])),
-            ("blocked", listed(&report["blocked"])),
-            ("marks in the code", listed(&report["todos"])),
-        ]),
-        _ => html! {},
+        "codebase" => read(report).map_or(nothing, |report| codebase::drawings(&report)),
+        "architecture" => read(report).map_or(nothing, |report| architecture::drawings(&report)),
+        "dependencies" => read(report).map_or(nothing, |report| dependencies(&report)),
+        "issues" => read(report).map_or(nothing, |report| issues(&report)),
+        _ => nothing,
     }
+}
+
+fn read<R: DeserializeOwned>(report: &Value) -> Option<R> {
+    R::deserialize(report).ok()
+}
+
+fn dependencies(report: &DependencyReport) -> Markup {
+    let sum = |count: fn(&EcosystemCounts) -> u32| {
+        let counts = report.ecosystems.iter().map(count);
+        counts.map(f64::from).sum::<f64>()
+    };
+    tiles(&[
+        ("direct", sum(|ecosystem| ecosystem.direct)),
+        ("locked", sum(|ecosystem| ecosystem.locked)),
+        ("in several versions", sum(|ecosystem| ecosystem.duplicates)),
+        ("perhaps unused", number(report.unused.total())),
+        ("conflicts", number(report.conflicts.total())),
+    ])
+}
+
+fn issues(report: &IssueReport) -> Markup {
+    tiles(&[
+        ("open issues", f64::from(report.issues)),
+        ("pull requests", f64::from(report.pulls)),
+        ("stale", f64::from(report.stale)),
+        ("ready", number(report.ready.total())),
+        ("blocked", number(report.blocked.total())),
+        ("marks in the code", number(report.todos.total())),
+    ])
 }
 
 /// Large numbers with small names.
@@ -113,23 +123,9 @@ fn tiles(tiles: &[(&str, f64)]) -> Markup {
     }
 }
 
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or(0.0)
-}
-
-/// How many entries a listing has, also of those that were left out.
-fn listed(value: &Value) -> f64 {
-    let items = value["items"].as_array().map_or(0, Vec::len);
-    let items = u32::try_from(items).unwrap_or(u32::MAX);
-    f64::from(items) + number(&value["omitted"])
-}
-
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value["items"].as_array().into_iter().flatten()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+/// Counts of a report are far below what a float can't tell apart.
+fn number(count: u64) -> f64 {
+    u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 
 fn scope_icon(scope: &str) -> &'static str {

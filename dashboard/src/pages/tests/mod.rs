@@ -161,3 +161,15 @@ fn a_full_board_is_not_heavy() {
     let html = board(&view, &frame()).into_string();
     assert!(html.len() < 600_000, "{}", html.len());
 }
+
+#[test]
+fn what_a_report_says_is_drawn() {
+    let shown: std::collections::BTreeMap<_, _> = pages(&frame()).into_iter().collect();
+    let drawn = |page: &str, id: &str| shown[page].contains(&format!("id=\"{id}-drawn\""));
+    for id in ["languages", "hotspots", "tests", "complexity"] {
+        assert!(drawn("codebase", id), "{id}");
+    }
+    for id in ["identity", "layers", "coupling"] {
+        assert!(drawn("architecture", id), "{id}");
+    }
+}

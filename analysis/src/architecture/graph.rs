@@ -1,0 +1,279 @@
+//! The module dependency graph: edges, cycles, layers.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::fold::Folding;
+use super::resolve::FileGraph;
+use crate::report::Listing;
+use crate::report::architecture::{
+    CentralFile, Cycle, FileEdge, Layer, Module, ModuleEdge, ModuleGraph,
+};
+use crate::tree::scan::Tree;
+
+/// Most imports between files kept in the complete report.
+const MOST_FILE_EDGES: usize = 20_000;
+const MOST_CENTRAL: usize = 200;
+const MOST_CYCLES: usize = 100;
+const CYCLE_MEMBERS: usize = 30;
+
+/// Writes the report on imports.
+pub(crate) fn report(tree: &Tree, graph: &FileGraph, folding: &Folding) -> ModuleGraph {
+    let mut weights: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    for (from, to) in &graph.edges {
+        let (Some(&from), Some(&to)) = (folding.module_of.get(from), folding.module_of.get(to))
+        else {
+            continue;
+        };
+        if from != to {
+            *weights.entry((from, to)).or_default() += 1;
+        }
+    }
+    let module_edges: Vec<(usize, usize)> = weights.keys().copied().collect();
+    let (module_groups, layer_of) = layered(folding.names.len(), &module_edges);
+    let module_name = |module: usize| folding.names[module].clone();
+    let mut edges: Vec<ModuleEdge> = weights
+        .iter()
+        .map(|(&(from, to), &imports)| ModuleEdge {
+            from: module_name(from),
+            to: module_name(to),
+            imports,
+        })
+        .collect();
+    edges.sort_by(|one, other| {
+        other
+            .imports
+            .cmp(&one.imports)
+            .then_with(|| (&one.from, &one.to).cmp(&(&other.from, &other.to)))
+    });
+
+    let number_of: HashMap<usize, usize> = graph
+        .files
+        .iter()
+        .enumerate()
+        .map(|(place, &file)| (file, place))
+        .collect();
+    let file_edges: Vec<(usize, usize)> = graph
+        .edges
+        .iter()
+        .filter_map(|(from, to)| Some((*number_of.get(from)?, *number_of.get(to)?)))
+        .collect();
+    let (file_groups, _) = layered(graph.files.len(), &file_edges);
+    let path = |file: usize| tree.files[file].path.clone();
+    ModuleGraph {
+        files: graph.files.len() as u64,
+        file_imports: graph.edges.len() as u64,
+        unresolved: graph.unresolved,
+        modules: modules(folding, &module_edges, &layer_of),
+        edges: edges.into(),
+        cycles: cycles(&module_groups, &module_edges, module_name),
+        file_cycles: cycles(&file_groups, &file_edges, |place| path(graph.files[place])),
+        layers: layers(folding, &layer_of),
+        central_files: central(graph, path),
+        file_edges: Listing::bounded(
+            graph
+                .edges
+                .iter()
+                .map(|&(from, to)| FileEdge {
+                    from: path(from),
+                    to: path(to),
+                })
+                .collect(),
+            MOST_FILE_EDGES,
+        ),
+    }
+}
+
+/// Finds the strongly connected groups and the height of each node.
+fn layered(nodes: usize, edges: &[(usize, usize)]) -> (Vec<Vec<usize>>, Vec<u64>) {
+    let mut graph: DiGraph<(), (), usize> = DiGraph::with_capacity(nodes, edges.len());
+    for _ in 0..nodes {
+        graph.add_node(());
+    }
+    for &(from, to) in edges {
+        graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
+    }
+    // Groups come with what they depend on first.
+    let groups: Vec<Vec<usize>> = kosaraju_scc(&graph)
+        .into_iter()
+        .map(|group| group.into_iter().map(NodeIndex::index).collect())
+        .collect();
+    let mut group_of = vec![0; nodes];
+    for (number, group) in groups.iter().enumerate() {
+        for &node in group {
+            group_of[node] = number;
+        }
+    }
+    let mut heights = vec![0u64; groups.len()];
+    let mut layer_of = vec![0; nodes];
+    for (number, group) in groups.iter().enumerate() {
+        let below = group
+            .iter()
+            .flat_map(|&node| graph.neighbors(NodeIndex::new(node)));
+        let height = below
+            .map(|next| group_of[next.index()])
+            .filter(|&other| other != number)
+            .map(|other| heights[other] + 1)
+            .max()
+            .unwrap_or(0);
+        heights[number] = height;
+        for &node in group {
+            layer_of[node] = height;
+        }
+    }
+    (groups, layer_of)
+}
+
+fn modules(folding: &Folding, edges: &[(usize, usize)], layer_of: &[u64]) -> Listing<Module> {
+    let mut modules: Vec<Module> = folding
+        .names
+        .iter()
+        .zip(layer_of)
+        .map(|(name, &layer)| Module {
+            name: name.clone(),
+            files: 0,
+            imported_by: 0,
+            imports: 0,
+            layer,
+        })
+        .collect();
+    for &module in folding.module_of.values() {
+        modules[module].files += 1;
+    }
+    for &(from, to) in edges {
+        modules[from].imports += 1;
+        modules[to].imported_by += 1;
+    }
+    modules.sort_by(|one, other| {
+        (other.imported_by, other.files)
+            .cmp(&(one.imported_by, one.files))
+            .then_with(|| one.name.cmp(&other.name))
+    });
+    modules.into()
+}
+
+fn layers(folding: &Folding, layer_of: &[u64]) -> Listing<Layer> {
+    let mut layers: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for (name, &layer) in folding.names.iter().zip(layer_of) {
+        layers.entry(layer).or_default().push(name.clone());
+    }
+    let list: Vec<Layer> = layers
+        .into_iter()
+        .map(|(layer, mut modules)| {
+            modules.sort_unstable();
+            Layer { layer, modules }
+        })
+        .collect();
+    list.into()
+}
+
+fn central(graph: &FileGraph, path: impl Fn(usize) -> String) -> Listing<CentralFile> {
+    let mut counts: HashMap<usize, u64> = HashMap::new();
+    for (_, to) in &graph.edges {
+        *counts.entry(*to).or_default() += 1;
+    }
+    let mut files: Vec<CentralFile> = counts
+        .into_iter()
+        .map(|(file, imported_by)| CentralFile {
+            path: path(file),
+            imported_by,
+        })
+        .collect();
+    files.sort_by(|one, other| {
+        other
+            .imported_by
+            .cmp(&one.imported_by)
+            .then_with(|| one.path.cmp(&other.path))
+    });
+    Listing::bounded(files, MOST_CENTRAL)
+}
+
+fn cycles(
+    groups: &[Vec<usize>],
+    edges: &[(usize, usize)],
+    name: impl Fn(usize) -> String,
+) -> Listing<Cycle> {
+    let mut circles: Vec<&Vec<usize>> = groups.iter().filter(|group| group.len() > 1).collect();
+    circles.sort_by_key(|group| (std::cmp::Reverse(group.len()), group.iter().min().copied()));
+    let total = circles.len();
+    circles.truncate(MOST_CYCLES);
+    let items = circles
+        .into_iter()
+        .map(|group| {
+            let mut members: Vec<String> = group.iter().map(|&node| name(node)).collect();
+            members.sort_unstable();
+            members.truncate(CYCLE_MEMBERS);
+            Cycle {
+                size: group.len() as u64,
+                members,
+                example: shortest_way_round(group, edges)
+                    .into_iter()
+                    .map(&name)
+                    .collect(),
+            }
+        })
+        .collect();
+    Listing {
+        items,
+        omitted: total.saturating_sub(MOST_CYCLES) as u64,
+    }
+}
+
+/// Finds the shortest circle through the group's first node.
+fn shortest_way_round(group: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
+    let Some(&start) = group.iter().min() else {
+        return Vec::new();
+    };
+    let inside: HashSet<usize> = group.iter().copied().collect();
+    let neighbours = |node: usize| {
+        let first = edges.partition_point(|edge| *edge < (node, 0));
+        edges[first..]
+            .iter()
+            .take_while(move |edge| edge.0 == node)
+            .map(|edge| edge.1)
+    };
+    let mut before: HashMap<usize, usize> = HashMap::new();
+    let mut open = VecDeque::from([start]);
+    while let Some(node) = open.pop_front() {
+        for next in neighbours(node).filter(|next| inside.contains(next)) {
+            if next == start {
+                let mut way = vec![start, node];
+                let mut at = node;
+                while at != start {
+                    at = before[&at];
+                    way.push(at);
+                }
+                if node == start {
+                    way.pop();
+                }
+                way.reverse();
+                return way;
+            }
+            if let Entry::Vacant(place) = before.entry(next) {
+                place.insert(node);
+                open.push_back(next);
+            }
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_layers_and_cycles() {
+        // 0 → 1 → 2 → 1, 2 → 3
+        let edges = [(0, 1), (1, 2), (2, 1), (2, 3)];
+        let (groups, layers) = layered(4, &edges);
+        assert_eq!(layers, [2, 1, 1, 0]);
+        let found = cycles(&groups, &edges, |node| node.to_string());
+        assert_eq!(found.items.len(), 1);
+        assert_eq!(found.items[0].members, ["1", "2"]);
+        assert_eq!(found.items[0].example, ["1", "2", "1"]);
+    }
+}

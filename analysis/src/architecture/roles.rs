@@ -1,0 +1,132 @@
+//! What the folders of a repository are for.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::packages::Found;
+use crate::paths::name_of;
+use crate::report::Listing;
+use crate::report::architecture::{FolderRole, Role};
+use crate::tree::classify::Origin;
+use crate::tree::language::{LanguageId, Nature};
+use crate::tree::scan::Tree;
+
+#[derive(Default)]
+struct Contents {
+    files: u64,
+    vendored: u64,
+    generated: u64,
+    data: u64,
+    prose: u64,
+    languages: HashMap<LanguageId, u64>,
+}
+
+/// Tells what the folders of the first two levels are for.
+pub(crate) fn find(tree: &Tree, packages: &[Found]) -> Listing<FolderRole> {
+    let package_folders: HashSet<&str> = packages
+        .iter()
+        .map(|package| package.folder.as_str())
+        .collect();
+    let mut folders: BTreeMap<&str, Contents> = BTreeMap::new();
+    for file in &tree.files {
+        for (level, (at, _)) in file.path.match_indices('/').enumerate() {
+            let folder = &file.path[..at];
+            if level >= 2 && !package_folders.contains(folder) {
+                continue;
+            }
+            let contents = folders.entry(folder).or_default();
+            contents.files += 1;
+            match file.origin {
+                Origin::Own => {}
+                Origin::Generated => contents.generated += 1,
+                Origin::Vendored => contents.vendored += 1,
+            }
+            if let Some(language) = file.language() {
+                match language.get().nature {
+                    Nature::Program | Nature::Markup => {
+                        *contents.languages.entry(language).or_default() += 1;
+                    }
+                    Nature::Data => contents.data += 1,
+                    Nature::Prose => contents.prose += 1,
+                }
+            }
+        }
+    }
+    let mut roles: Vec<FolderRole> = folders
+        .into_iter()
+        .filter_map(|(folder, contents)| {
+            let by_name = role_by_name(name_of(folder));
+            let role = if package_folders.contains(folder) {
+                Role::Package
+            } else if contents.vendored * 2 > contents.files {
+                Role::Vendored
+            } else if contents.generated * 2 > contents.files {
+                Role::Generated
+            } else {
+                by_name.unwrap_or_else(|| role_by_contents(&contents))
+            };
+            // Below the top only what says something is worth a line.
+            let deep = folder.contains('/');
+            let telling = matches!(role, Role::Package)
+                || (by_name.is_some() && folder.matches('/').count() == 1);
+            (!deep || telling).then(|| FolderRole {
+                folder: folder.to_owned(),
+                role,
+                files: contents.files,
+                main_language: contents
+                    .languages
+                    .iter()
+                    .max_by_key(|(language, files)| (**files, std::cmp::Reverse(**language)))
+                    .map(|(language, _)| language.name().to_owned()),
+            })
+        })
+        .collect();
+    roles.sort_by(|one, other| {
+        let level = |role: &FolderRole| role.folder.matches('/').count();
+        level(one)
+            .cmp(&level(other))
+            .then(other.files.cmp(&one.files))
+            .then_with(|| one.folder.cmp(&other.folder))
+    });
+    roles.into()
+}
+
+fn role_by_name(name: &str) -> Option<Role> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "src" | "lib" | "app" | "apps" | "packages" | "crates" | "internal" | "pkg" | "cmd"
+        | "core" | "include" | "source" | "sources" | "server" | "client" | "frontend"
+        | "backend" | "api" | "modules" | "services" => Role::Source,
+        "test" | "tests" | "__tests__" | "spec" | "specs" | "e2e" | "testing" | "testdata"
+        | "fixtures" | "integration" => Role::Tests,
+        "doc" | "docs" | "documentation" | "book" | "website" | "man" | "wiki" => {
+            Role::Documentation
+        }
+        "example" | "examples" | "samples" | "demo" | "demos" => Role::Examples,
+        "bench" | "benches" | "benchmark" | "benchmarks" | "perf" => Role::Benchmarks,
+        "tools" | "tool" | "scripts" | "script" | "bin" | "hack" | "contrib" | "util" | "utils"
+        | "xtask" | "dev" => Role::Tools,
+        "config" | "configs" | "conf" | "etc" | ".vscode" | ".idea" | ".cargo" | ".config"
+        | "deploy" | "deployment" | "docker" | "k8s" | "helm" | "charts" | "infra"
+        | "terraform" | "ansible" => Role::Configuration,
+        ".github" | ".gitlab" | ".circleci" | ".ci" | "ci" | ".buildkite" | "workflows"
+        | ".gitea" | ".forgejo" => Role::ContinuousIntegration,
+        "assets" | "static" | "public" | "images" | "img" | "icons" | "fonts" | "media"
+        | "resources" | "res" => Role::Assets,
+        "data" | "datasets" | "migrations" | "schema" | "schemas" | "proto" | "protos" => {
+            Role::Data
+        }
+        _ => return None,
+    })
+}
+
+fn role_by_contents(contents: &Contents) -> Role {
+    let code: u64 = contents.languages.values().sum();
+    if code > 0 && code >= contents.prose {
+        Role::Source
+    } else if contents.prose > 0 && contents.prose >= contents.data {
+        Role::Documentation
+    } else if contents.data > 0 {
+        Role::Data
+    } else {
+        Role::Other
+    }
+}

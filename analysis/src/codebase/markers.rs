@@ -1,0 +1,141 @@
+//! The markers of open work with their ages.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::history::History;
+use crate::history::blame::{self, Question};
+use crate::history::churn::FileChurn;
+use crate::history::date::{days_between, now};
+use crate::report::codebase::{Age, AgeBasis, Marker, MarkersReport};
+use crate::report::{Incomplete, Listing};
+use crate::tree::markers::MarkerKind;
+use crate::tree::scan::{Tree, TreeFile};
+use crate::{Control, Depth};
+
+/// Most markers kept in the complete report.
+const MOST_MARKERS: usize = 5_000;
+
+/// How many files `git blame` is asked about, and how long that may take.
+const fn blame_bounds(depth: Depth) -> (usize, Duration) {
+    match depth {
+        Depth::Shallow => (0, Duration::ZERO),
+        Depth::Medium => (24, Duration::from_millis(400)),
+        Depth::Deep => (300, Duration::from_secs(8)),
+    }
+}
+
+/// Writes the report on markers.
+pub(super) fn report(
+    root: &Path,
+    tree: &Tree,
+    past: Option<(&History, &[FileChurn])>,
+    depth: Depth,
+    control: &Control,
+    incomplete: &mut Vec<Incomplete>,
+) -> MarkersReport {
+    let mut files: Vec<&TreeFile> = tree
+        .files
+        .iter()
+        .filter(|file| !file.markers.is_empty())
+        .collect();
+    files.sort_by_key(|file| std::cmp::Reverse(file.markers.len()));
+    let churn_of: HashMap<&str, &FileChurn> =
+        past.map_or_else(HashMap::new, |(history, churns)| {
+            history
+                .paths
+                .iter()
+                .map(String::as_str)
+                .zip(churns)
+                .collect()
+        });
+    let exact = if past.is_some() {
+        exact_ages(root, &files, &churn_of, depth, control)
+    } else {
+        HashMap::new()
+    };
+    let now = now();
+    let age_of = |path: &str, line: u64| -> Option<Age> {
+        past?;
+        if let Some(age) = exact.get(&(path, line)) {
+            return Some(age.clone());
+        }
+        Some(match churn_of.get(path) {
+            Some(churn) => Age {
+                days: days_between(churn.last, now),
+                basis: AgeBasis::AtLeast,
+            },
+            None if past.is_some_and(|(history, _)| history.cut.is_some()) => return None,
+            None => Age {
+                days: 0,
+                basis: AgeBasis::Uncommitted,
+            },
+        })
+    };
+    let mut list: Vec<Marker> = files
+        .iter()
+        .flat_map(|file| file.markers.iter().map(move |marker| (file, marker)))
+        .map(|(file, marker)| Marker {
+            kind: marker.kind,
+            path: file.path.clone(),
+            line: marker.line,
+            text: marker.text.clone(),
+            age: age_of(&file.path, marker.line),
+        })
+        .collect();
+    if past.is_none() && !list.is_empty() {
+        incomplete.push(Incomplete::new(
+            "markers.list.age",
+            "ages come from the history, which is missing",
+        ));
+    }
+    let count = |kind| list.iter().filter(|marker| marker.kind == kind).count() as u64;
+    let (todo, fixme, hack, xxx) = (
+        count(MarkerKind::Todo),
+        count(MarkerKind::Fixme),
+        count(MarkerKind::Hack),
+        count(MarkerKind::Xxx),
+    );
+    list.sort_by_cached_key(|marker| {
+        let days = marker.age.as_ref().map_or(0, |age| age.days);
+        (
+            marker.kind == MarkerKind::Todo,
+            std::cmp::Reverse(days),
+            marker.path.clone(),
+            marker.line,
+        )
+    });
+    MarkersReport {
+        todo,
+        fixme,
+        hack,
+        xxx,
+        list: Listing::bounded(list, MOST_MARKERS),
+    }
+}
+
+fn exact_ages<'a>(
+    root: &Path,
+    files: &[&'a TreeFile],
+    churn_of: &HashMap<&str, &FileChurn>,
+    depth: Depth,
+    control: &Control,
+) -> HashMap<(&'a str, u64), Age> {
+    let (most, time) = blame_bounds(depth);
+    let questions: Vec<Question<'a>> = files
+        .iter()
+        // Where a file was changed only once, its last change tells as much.
+        .filter(|file| {
+            churn_of
+                .get(file.path.as_str())
+                .is_some_and(|churn| churn.commits > 1)
+        })
+        .take(most)
+        .map(|file| Question {
+            path: &file.path,
+            lines: file.markers.iter().map(|marker| marker.line).collect(),
+        })
+        .collect();
+    blame::ages(root, &questions, &control.optional(time))
+}

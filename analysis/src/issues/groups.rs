@@ -1,0 +1,136 @@
+//! Open issues and pull requests by label and by age.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use super::input::IssuesInput;
+use crate::report::issues::{AgeBand, AgeGroup, IssueReport, Item, ItemKind, LabelGroup};
+use crate::text::harmless;
+
+/// Days without a change after which an issue counts as stale.
+const STALE_ISSUE_DAYS: u32 = 90;
+
+/// Days without a change after which a pull request counts as stale; they rot faster.
+const STALE_PULL_DAYS: u32 = 30;
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// Returns whole days between two moments, none if the first is the later.
+pub(super) fn days_between(from: SystemTime, to: SystemTime) -> u32 {
+    let seconds = to.duration_since(from).map_or(0, |passed| passed.as_secs());
+    u32::try_from(seconds / DAY).unwrap_or(u32::MAX)
+}
+
+/// Fills the lists of items, labels and ages.
+pub(super) fn fill(report: &mut IssueReport, input: &IssuesInput) {
+    report.items = items(input).into();
+    report.issues = count(&report.items, |item| item.kind == ItemKind::Issue);
+    report.pulls = count(&report.items, |item| item.kind == ItemKind::Pull);
+    report.stale = count(&report.items, |item| item.stale);
+    report.ages = ages(&report.items);
+    report.labels = labels(&report.items).into();
+}
+
+fn count(items: &[Item], test: impl Fn(&Item) -> bool) -> u32 {
+    u32::try_from(items.iter().filter(|item| test(item)).count()).unwrap_or(u32::MAX)
+}
+
+fn items(input: &IssuesInput) -> Vec<Item> {
+    let short = |labels: &[String]| labels.iter().map(|label| harmless(label, 60)).collect();
+    let issues = input.open_issues.iter().map(|issue| {
+        let idle_days = days_between(issue.updated_at, input.now);
+        Item {
+            kind: ItemKind::Issue,
+            number: issue.number,
+            title: harmless(&issue.title, 160),
+            author: harmless(&issue.author, 60),
+            labels: short(&issue.labels),
+            age_days: days_between(issue.created_at, input.now),
+            idle_days,
+            comments: issue.comments,
+            stale: idle_days >= STALE_ISSUE_DAYS,
+            draft: false,
+            url: harmless(&issue.url, 200),
+        }
+    });
+    let pulls = input.pulls.iter().map(|pull| {
+        let idle_days = days_between(pull.updated_at, input.now);
+        Item {
+            kind: ItemKind::Pull,
+            number: pull.number,
+            title: harmless(&pull.title, 160),
+            author: harmless(&pull.author, 60),
+            labels: short(&pull.labels),
+            age_days: days_between(pull.created_at, input.now),
+            idle_days,
+            comments: pull.comments,
+            stale: idle_days >= STALE_PULL_DAYS,
+            draft: pull.draft,
+            url: harmless(&pull.url, 200),
+        }
+    });
+    let mut items: Vec<Item> = issues.chain(pulls).collect();
+    items.sort_by_key(|item| (item.idle_days, std::cmp::Reverse(item.number)));
+    items
+}
+
+fn ages(items: &[Item]) -> Vec<AgeGroup> {
+    let mut groups: BTreeMap<AgeBand, AgeGroup> = BTreeMap::new();
+    for item in items {
+        let age = match item.age_days {
+            0..=7 => AgeBand::Week,
+            8..=30 => AgeBand::Month,
+            31..=90 => AgeBand::Quarter,
+            91..=365 => AgeBand::Year,
+            366.. => AgeBand::Older,
+        };
+        let group = groups.entry(age).or_insert(AgeGroup {
+            age,
+            issues: 0,
+            pulls: 0,
+        });
+        match item.kind {
+            ItemKind::Issue => group.issues += 1,
+            ItemKind::Pull => group.pulls += 1,
+        }
+    }
+    groups.into_values().collect()
+}
+
+fn labels(items: &[Item]) -> Vec<LabelGroup> {
+    let mut groups: BTreeMap<&str, LabelGroup> = BTreeMap::new();
+    for item in items {
+        let none = [String::new()];
+        let labels = if item.labels.is_empty() {
+            &none[..]
+        } else {
+            &item.labels[..]
+        };
+        for label in labels {
+            let key = item
+                .labels
+                .iter()
+                .find(|known| *known == label)
+                .map_or("", String::as_str);
+            let group = groups.entry(key).or_insert_with(|| LabelGroup {
+                label: label.clone(),
+                issues: 0,
+                pulls: 0,
+                stale: 0,
+                oldest_days: 0,
+                numbers: Vec::new(),
+                more_numbers: 0,
+            });
+            match item.kind {
+                ItemKind::Issue => group.issues += 1,
+                ItemKind::Pull => group.pulls += 1,
+            }
+            group.stale += u32::from(item.stale);
+            group.oldest_days = group.oldest_days.max(item.age_days);
+            group.numbers.push(item.number);
+        }
+    }
+    let mut groups: Vec<LabelGroup> = groups.into_values().collect();
+    groups.sort_by(|a, b| (b.numbers.len(), &a.label).cmp(&(a.numbers.len(), &b.label)));
+    groups
+}

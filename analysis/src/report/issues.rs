@@ -1,0 +1,401 @@
+//! The answer of the scope `issues`, as the planner sees it.
+
+use model::{Priority, TaskStatus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Cut, Incomplete, Listing, Report, headline, shorten};
+use crate::Depth;
+use crate::issues::DUPLICATE_THRESHOLD;
+
+/// Items kept of a list inside an entry when a report is summarised.
+const NESTED: usize = 6;
+
+/// Where issues and pull requests came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SourceKind {
+    Github,
+    Local,
+    /// They could not be had; `incomplete` says why.
+    Unavailable,
+}
+
+/// Whether something is an issue or a pull request.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum ItemKind {
+    Issue,
+    Pull,
+}
+
+/// An open issue or pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// Issue or pull request.
+    pub kind: ItemKind,
+    /// Its number.
+    pub number: u64,
+    /// Its title.
+    pub title: String,
+    /// Who made it, if known.
+    pub author: String,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Days since it was opened.
+    pub age_days: u32,
+    /// Days since the last change.
+    pub idle_days: u32,
+    /// How many comments.
+    pub comments: u32,
+    /// Nothing happened for 90 days (issues) or 30 days (pull requests).
+    pub stale: bool,
+    /// Whether it is a draft.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub draft: bool,
+    /// Its address.
+    pub url: String,
+}
+
+/// Open items under one label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LabelGroup {
+    /// The label; empty for items without any.
+    pub label: String,
+    /// How many open issues.
+    pub issues: u32,
+    /// How many open pull requests.
+    pub pulls: u32,
+    /// How many of them are stale.
+    pub stale: u32,
+    /// Age of the oldest in days.
+    pub oldest_days: u32,
+    /// Numbers of the items, the most recently changed first.
+    pub numbers: Vec<u64>,
+    /// Numbers left out of this summary.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_numbers: u32,
+}
+
+/// How old something is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum AgeBand {
+    /// Up to 7 days.
+    Week,
+    /// Up to 30 days.
+    Month,
+    /// Up to 90 days.
+    Quarter,
+    /// Up to 365 days.
+    Year,
+    Older,
+}
+
+/// Open items of one age.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgeGroup {
+    /// How old they are.
+    pub age: AgeBand,
+    /// How many open issues.
+    pub issues: u32,
+    /// How many open pull requests.
+    pub pulls: u32,
+}
+
+/// Why a branch may be left over.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum BranchReason {
+    /// Its commits are all in the base branch.
+    Merged,
+    /// The branch it follows is gone.
+    UpstreamGone,
+    /// No commit in 90 days.
+    NoRecentCommit,
+}
+
+/// A branch that may be left over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StaleBranch {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a branch of a remote.
+    pub remote: bool,
+    /// Why it may be left over.
+    pub reasons: Vec<BranchReason>,
+    /// Days since its last commit.
+    pub idle_days: u32,
+    /// Who made its last commit.
+    pub author: String,
+    /// Whether a worktree has it checked out.
+    pub checked_out: bool,
+    /// The open pull request that brings it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull: Option<u64>,
+}
+
+/// How many tasks are how far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusCount {
+    /// Where the tasks are.
+    pub status: TaskStatus,
+    /// How many tasks.
+    pub tasks: u32,
+}
+
+/// A task whose dependencies are all done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadyTask {
+    /// Id of the task.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// How soon it should be done.
+    pub priority: Priority,
+    /// Estimate in hours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_hours: Option<f64>,
+    /// The issue it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issue_number: Option<u64>,
+    /// Open tasks that wait for it directly.
+    pub unblocks: u32,
+    /// Whether it is on the critical path.
+    pub on_critical_path: bool,
+}
+
+/// A task that waits for others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BlockedTask {
+    /// Id of the task.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Ids of the tasks it waits for.
+    pub waiting_for: Vec<String>,
+    /// Dependencies left out of this summary.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_waiting_for: u32,
+    /// Some of them were cancelled or do not exist, so that it would wait for ever.
+    pub hopeless: bool,
+}
+
+/// The chain of open tasks that takes longest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CriticalPath {
+    /// Task ids, the first to start with.
+    pub tasks: Vec<String>,
+    /// Tasks left out of this summary.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_tasks: u32,
+    /// Hours of all its tasks.
+    pub hours: f64,
+    /// Tasks of it without an estimate, taken as 4 hours.
+    pub unestimated: u32,
+}
+
+/// A remark in the code that no open issue or task covers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UncoveredTodo {
+    /// Path from the top of the repository.
+    pub path: String,
+    /// Line, counted from 1.
+    pub line: u32,
+    /// TODO, FIXME, HACK or XXX.
+    pub word: String,
+    /// The text as written.
+    pub text: String,
+    /// It names this issue, which is not open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names_issue: Option<u64>,
+}
+
+/// Two open items that may be the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LikelyDuplicate {
+    /// The older one.
+    pub first: u64,
+    /// The younger one.
+    pub second: u64,
+    /// Title of the older one.
+    pub first_title: String,
+    /// Title of the younger one.
+    pub second_title: String,
+    /// Cosine of the TF-IDF vectors of title and body, 0 to 1.
+    pub similarity: f32,
+    /// The words that weigh most in both.
+    pub words: Vec<String>,
+}
+
+/// A file that an issue seems to speak of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FilePointer {
+    /// Path from the top of the repository.
+    pub path: String,
+    /// Higher is surer; 10 is a path named in full.
+    pub score: f32,
+    /// The words of the issue that led here.
+    pub words: Vec<String>,
+}
+
+/// Files that an issue's words point to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Pointer {
+    /// Its number.
+    pub number: u64,
+    /// Its title.
+    pub title: String,
+    /// The files, the surest first.
+    pub files: Vec<FilePointer>,
+}
+
+/// The open work on the repository.
+///
+/// Every list has its most important items first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IssueReport {
+    /// How thorough this analysis was.
+    pub depth: Depth,
+    /// Where issues and pull requests came from.
+    pub source: SourceKind,
+    /// Parts of the report that are missing, and why.
+    #[serde(default, skip_serializing_if = "Listing::has_nothing")]
+    pub incomplete: Listing<Incomplete>,
+    /// How many open issues.
+    pub issues: u32,
+    /// How many open pull requests.
+    pub pulls: u32,
+    /// How many issues and pull requests are stale.
+    pub stale: u32,
+    /// Issues and pull requests by age.
+    pub ages: Vec<AgeGroup>,
+    /// Tasks by state.
+    pub tasks: Vec<StatusCount>,
+    /// Tasks to start with: nothing they depend on is open.
+    pub ready: Listing<ReadyTask>,
+    /// Open tasks that wait for others.
+    pub blocked: Listing<BlockedTask>,
+    /// The chain of open tasks that takes longest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critical_path: Option<CriticalPath>,
+    /// Tasks that wait for each other in a circle.
+    pub cycles: Listing<String>,
+    /// Issues and pull requests by label.
+    pub labels: Listing<LabelGroup>,
+    /// Open pull requests and issues, the most recently changed first.
+    pub items: Listing<Item>,
+    /// Two items are likely duplicates from this similarity on.
+    pub duplicate_threshold: f32,
+    /// Open items that may be the same; only at depth deep.
+    pub duplicates: Listing<LikelyDuplicate>,
+    /// Files that issues speak of; only at depth deep.
+    pub pointers: Listing<Pointer>,
+    /// Remarks in the code that no open issue or task covers; from depth medium on.
+    pub todos: Listing<UncoveredTodo>,
+    /// Remarks that an open issue or task covers.
+    pub covered_todos: u32,
+    /// Branches that may be left over.
+    pub branches: Listing<StaleBranch>,
+    /// The branch that merged branches are compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_branch: Option<String>,
+}
+
+impl IssueReport {
+    pub(crate) fn empty(depth: Depth, source: SourceKind) -> Self {
+        Self {
+            depth,
+            source,
+            incomplete: Listing::default(),
+            issues: 0,
+            pulls: 0,
+            stale: 0,
+            ages: Vec::new(),
+            tasks: Vec::new(),
+            ready: Listing::default(),
+            blocked: Listing::default(),
+            critical_path: None,
+            cycles: Listing::default(),
+            labels: Listing::default(),
+            items: Listing::default(),
+            duplicate_threshold: DUPLICATE_THRESHOLD,
+            duplicates: Listing::default(),
+            pointers: Listing::default(),
+            todos: Listing::default(),
+            covered_todos: 0,
+            branches: Listing::default(),
+            base_branch: None,
+        }
+    }
+}
+
+impl Report for IssueReport {
+    fn headline(&self) -> String {
+        headline::issues(self)
+    }
+
+    fn incomplete(&mut self) -> &mut Listing<Incomplete> {
+        &mut self.incomplete
+    }
+
+    fn shorten_entries(&mut self) {
+        for label in self.labels.iter_mut() {
+            label.more_numbers += shorten(&mut label.numbers, NESTED);
+        }
+        for task in self.blocked.iter_mut() {
+            task.more_waiting_for += shorten(&mut task.waiting_for, NESTED);
+        }
+        for item in self.items.iter_mut() {
+            shorten(&mut item.labels, NESTED);
+        }
+        for pointer in self.pointers.iter_mut() {
+            shorten(&mut pointer.files, NESTED);
+        }
+        if let Some(path) = &mut self.critical_path {
+            path.more_tasks += shorten(&mut path.tasks, 2 * NESTED);
+        }
+    }
+
+    fn lists(&mut self) -> Vec<(&mut dyn Cut, u32)> {
+        vec![
+            (&mut self.incomplete, 6),
+            (&mut self.ready, 14),
+            (&mut self.blocked, 8),
+            (&mut self.cycles, 2),
+            (&mut self.labels, 10),
+            (&mut self.items, 20),
+            (&mut self.duplicates, 10),
+            (&mut self.pointers, 18),
+            (&mut self.todos, 12),
+            (&mut self.branches, 8),
+        ]
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}

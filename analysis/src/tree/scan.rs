@@ -1,0 +1,386 @@
+//! One parallel walk over the working tree that reads each file at most once.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ignore::{DirEntry, WalkBuilder, WalkState};
+
+use super::attributes::Attributes;
+use super::classify::{self, Origin};
+use super::language::{self, Guess, LanguageId};
+use super::lexer::{self, LineCounts};
+use super::markers::{self, FoundMarker};
+use super::open;
+use super::rust_tests;
+use crate::architecture::imports::{self, SourceFacts};
+use crate::paths::{name_of, printable};
+use crate::{AnalysisError, Control};
+
+/// Files larger than this are counted but not read.
+pub(crate) const HUGE: u64 = 16 << 20;
+
+/// How much of a file is searched for a zero byte.
+const BINARY_HEAD: usize = 8_000;
+
+/// What is wanted of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Names and sizes only.
+    Names,
+    Lines,
+    LinesAndMarkers,
+    Markers,
+    /// Imports and exported items.
+    Sources,
+}
+
+/// What a file turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    Text(LanguageId),
+    /// Text of no known kind, or not looked at.
+    Other,
+    Binary,
+    Huge,
+    Unreadable,
+}
+
+/// One file of the working tree.
+#[derive(Debug)]
+pub(crate) struct TreeFile {
+    /// Relative to the root, printable.
+    pub(crate) path: String,
+    /// The real relative path where it differs from `path`.
+    real: Option<OsString>,
+    /// In bytes; zero when the file was not opened.
+    pub(crate) size: u64,
+    pub(crate) content: Content,
+    pub(crate) origin: Origin,
+    pub(crate) is_test: bool,
+    pub(crate) lines: LineCounts,
+    /// Lines of `#[cfg(test)]` items; part of `lines`.
+    pub(crate) test_lines: LineCounts,
+    pub(crate) markers: Vec<FoundMarker>,
+    pub(crate) source: Option<Box<SourceFacts>>,
+}
+
+impl TreeFile {
+    pub(crate) fn language(&self) -> Option<LanguageId> {
+        match self.content {
+            Content::Text(language) => Some(language),
+            Content::Other | Content::Binary | Content::Huge | Content::Unreadable => None,
+        }
+    }
+
+    /// Reads the file if it is a regular file of at most `limit` bytes.
+    pub(crate) fn read(&self, root: &Path, limit: u64) -> Option<Vec<u8>> {
+        let mut content = Vec::new();
+        let size = open::read(&self.location(root), limit, &mut content).ok()?;
+        (size <= limit).then_some(content)
+    }
+
+    /// Returns where the file is on disk.
+    pub(crate) fn location(&self, root: &Path) -> PathBuf {
+        match &self.real {
+            Some(real) => root.join(real),
+            None => root.join(&self.path),
+        }
+    }
+}
+
+/// The working tree as found.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    /// Sorted by path.
+    pub(crate) files: Vec<TreeFile>,
+    pub(crate) symlinks: u64,
+    pub(crate) unreadable_folders: u64,
+    /// Repositories inside the repository: submodules and others; not entered.
+    pub(crate) nested_repositories: Vec<String>,
+    /// Whether the time was up before the end.
+    pub(crate) cut: bool,
+}
+
+impl Tree {
+    /// Finds a file by its path.
+    pub(crate) fn find(&self, path: &str) -> Option<&TreeFile> {
+        self.files.get(self.position(path)?)
+    }
+
+    /// Returns the lines of each text file that was counted.
+    pub(crate) fn line_counts(&self) -> HashMap<String, u32> {
+        let texts = self.files.iter().filter(|file| file.language().is_some());
+        texts
+            .filter_map(|file| Some((file.path.clone(), u32::try_from(file.lines.total()).ok()?)))
+            .collect()
+    }
+
+    /// Finds the number of a file by its path.
+    pub(crate) fn position(&self, path: &str) -> Option<usize> {
+        self.files
+            .binary_search_by(|file| file.path.as_str().cmp(path))
+            .ok()
+    }
+}
+
+/// Walks the tree; `span` is the part of the progress bar that this takes.
+pub(crate) fn scan(
+    root: &Path,
+    reading: Reading,
+    control: &Control,
+    span: (f64, f64),
+) -> Result<Tree, AnalysisError> {
+    let metadata = std::fs::metadata(root).map_err(|source| AnalysisError::Root {
+        path: root.to_owned(),
+        source,
+    })?;
+    if !metadata.is_dir() {
+        return Err(AnalysisError::NotADirectory {
+            path: root.to_owned(),
+        });
+    }
+    let shared = Arc::new(Shared {
+        tree: Mutex::new(Tree::default()),
+        attributes: Mutex::new(Attributes::default()),
+        seen: AtomicU64::new(0),
+    });
+    let threads = std::thread::available_parallelism()
+        .map_or(2, usize::from)
+        .min(16);
+    let walk = WalkBuilder::new(root)
+        .hidden(false)
+        .ignore(false)
+        .git_global(false)
+        .require_git(false)
+        .threads(threads)
+        .build_parallel();
+    walk.run(|| {
+        let mut visitor = Visitor {
+            root,
+            reading,
+            control,
+            span,
+            shared: Arc::clone(&shared),
+            part: Tree::default(),
+            buffer: Vec::new(),
+        };
+        Box::new(move |entry| visitor.visit(entry))
+    });
+    control.check()?;
+    let mut tree = std::mem::take(&mut *lock(&shared.tree));
+    let mut attributes = std::mem::take(&mut *lock(&shared.attributes));
+    attributes.finish();
+    for file in &mut tree.files {
+        if let Some(origin) = attributes.origin(&file.path) {
+            file.origin = origin;
+        }
+    }
+    tree.files
+        .sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    tree.nested_repositories.sort_unstable();
+    Ok(tree)
+}
+
+struct Shared {
+    tree: Mutex<Tree>,
+    attributes: Mutex<Attributes>,
+    seen: AtomicU64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The part of one thread; handed over when the thread ends.
+struct Visitor<'a> {
+    root: &'a Path,
+    reading: Reading,
+    control: &'a Control,
+    span: (f64, f64),
+    shared: Arc<Shared>,
+    part: Tree,
+    buffer: Vec<u8>,
+}
+
+impl Drop for Visitor<'_> {
+    fn drop(&mut self) {
+        let mut tree = lock(&self.shared.tree);
+        tree.files.append(&mut self.part.files);
+        tree.nested_repositories
+            .append(&mut self.part.nested_repositories);
+        tree.symlinks += self.part.symlinks;
+        tree.unreadable_folders += self.part.unreadable_folders;
+        tree.cut |= self.part.cut;
+    }
+}
+
+impl Visitor<'_> {
+    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        if self.control.must_stop() {
+            self.part.cut = true;
+            return WalkState::Quit;
+        }
+        let Ok(entry) = entry else {
+            self.part.unreadable_folders += 1;
+            return WalkState::Continue;
+        };
+        let Some(kind) = entry.file_type().filter(|_| entry.depth() > 0) else {
+            return WalkState::Continue;
+        };
+        if kind.is_dir() {
+            if entry.file_name() == ".git" {
+                return WalkState::Skip;
+            }
+            if std::fs::symlink_metadata(entry.path().join(".git")).is_ok() {
+                let path = self.relative(entry.path());
+                self.part
+                    .nested_repositories
+                    .push(printable(path.as_os_str().as_bytes()));
+                return WalkState::Skip;
+            }
+        } else if kind.is_symlink() {
+            self.part.symlinks += 1;
+        } else if kind.is_file() && entry.file_name() != ".git" {
+            let file = self.file(&entry);
+            self.part.files.push(file);
+            self.tell_progress();
+        }
+        WalkState::Continue
+    }
+
+    fn relative<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(self.root).unwrap_or(path)
+    }
+
+    /// The number of files is not known beforehand, so the bar approaches its end without reaching it.
+    #[expect(clippy::cast_precision_loss, reason = "a fraction for people")]
+    fn tell_progress(&self) {
+        let seen = self.shared.seen.fetch_add(1, Ordering::Relaxed);
+        if seen % 1_024 == 1_023 {
+            let share = 1.0 - (-(seen as f64) / 20_000.0).exp();
+            let (from, to) = self.span;
+            self.control
+                .report(from + (to - from) * share, "reading files");
+        }
+    }
+
+    fn file(&mut self, entry: &DirEntry) -> TreeFile {
+        let relative = self.relative(entry.path()).as_os_str();
+        let path = printable(relative.as_bytes());
+        let real = (path.as_bytes() != relative.as_bytes()).then(|| relative.to_owned());
+        let mut file = TreeFile {
+            origin: classify::origin_by_path(&path),
+            is_test: classify::is_test_path(&path),
+            path,
+            real,
+            size: 0,
+            content: Content::Other,
+            lines: LineCounts::default(),
+            test_lines: LineCounts::default(),
+            markers: Vec::new(),
+            source: None,
+        };
+        let name = name_of(&file.path);
+        if name == ".gitattributes"
+            && let Ok(text) = std::fs::read_to_string(entry.path())
+        {
+            lock(&self.shared.attributes).add(&file.path, &text);
+        }
+        let guess = language::by_name(name);
+        let wanted = match (guess, self.reading) {
+            (Guess::Binary, _) => {
+                file.content = Content::Binary;
+                false
+            }
+            (Guess::Known(language), Reading::Names) => {
+                file.content = Content::Text(language);
+                false
+            }
+            (Guess::Known(language), Reading::Sources) => {
+                file.content = Content::Text(language);
+                imports::understands(language)
+            }
+            (
+                Guess::Known(_) | Guess::AskFirstLine,
+                Reading::Lines | Reading::LinesAndMarkers | Reading::Markers,
+            ) => true,
+            (Guess::AskFirstLine, Reading::Names | Reading::Sources) | (Guess::Unknown, _) => false,
+        };
+        if wanted {
+            self.read(entry.path(), guess, &mut file);
+        }
+        file
+    }
+
+    fn read(&mut self, path: &Path, guess: Guess, file: &mut TreeFile) {
+        self.buffer.clear();
+        let Ok(size) = open::read(path, HUGE, &mut self.buffer) else {
+            file.content = Content::Unreadable;
+            return;
+        };
+        file.size = size;
+        if size > HUGE {
+            file.content = Content::Huge;
+            return;
+        }
+        let head = &self.buffer[..self.buffer.len().min(BINARY_HEAD)];
+        if memchr::memchr(0, head).is_some() {
+            file.content = Content::Binary;
+            return;
+        }
+        let text = self.buffer.as_slice();
+        let bytes = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let language = match guess {
+            Guess::Known(language) => Some(language),
+            Guess::AskFirstLine => language::by_first_line(bytes),
+            Guess::Binary | Guess::Unknown => None,
+        };
+        let Some(language) = language else { return };
+        file.content = Content::Text(language);
+        inspect(bytes, language, self.reading, file);
+    }
+}
+
+/// Takes from the text what is wanted of it.
+fn inspect(bytes: &[u8], language: LanguageId, reading: Reading, file: &mut TreeFile) {
+    let grammar = language.grammar();
+    match reading {
+        Reading::Names => {}
+        Reading::Markers => {
+            if file.origin == Origin::Own
+                && !classify::is_generated_text(language.name(), bytes, u64::MAX)
+            {
+                file.markers = markers::find(bytes, grammar);
+            }
+        }
+        Reading::Sources => {
+            if file.origin == Origin::Own
+                && !classify::is_generated_text(language.name(), bytes, u64::MAX)
+            {
+                file.source = Some(Box::new(imports::extract(bytes, language)));
+            } else if file.origin == Origin::Own {
+                file.origin = Origin::Generated;
+            }
+        }
+        Reading::Lines | Reading::LinesAndMarkers => {
+            file.lines = lexer::count(bytes, grammar);
+            if file.origin == Origin::Own
+                && classify::is_generated_text(language.name(), bytes, file.lines.total())
+            {
+                file.origin = Origin::Generated;
+            }
+            if language.name() == "Rust" && !file.is_test {
+                for range in rust_tests::test_ranges(bytes, grammar) {
+                    file.test_lines += lexer::count(&bytes[range], grammar);
+                }
+            }
+            if reading == Reading::LinesAndMarkers && file.origin == Origin::Own {
+                file.markers = markers::find(bytes, grammar);
+            }
+        }
+    }
+}
