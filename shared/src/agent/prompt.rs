@@ -33,10 +33,11 @@ impl From<Role> for Template {
 }
 
 /// What a template may name. One list for all roles, so that a template can be moved between them.
-pub const PLACEHOLDERS: [&str; 9] = [
+pub const PLACEHOLDERS: [&str; 10] = [
     "instance",
     "branch",
     "base",
+    "base_commit",
     "worktree",
     "server",
     "round",

@@ -110,18 +110,15 @@ pub(super) async fn prepare(
     let template = agent::template(role.template, own);
     let worktree = instance.worktree_path.to_string_lossy();
     let branch = instance.branch_name.as_deref().unwrap_or("(detached)");
-    let base = match instance.kind {
-        // It compares with it, and a tag of the same name is not what it is to compare with.
-        InstanceKind::Review => repository
-            .resolve(&instance.base_branch)
-            .await
-            .map_or_else(|_| instance.base_branch.clone(), |base| base.to_string()),
-        InstanceKind::Coding | InstanceKind::Planning => instance.base_branch.clone(),
-    };
+    // What a reviewer compares with: a tag of the same name would show it something else.
+    let base = &instance.base_branch;
+    let base_commit = repository.resolve(base).await;
+    let base_commit = base_commit.map_or_else(|_| base.clone(), |commit| commit.to_string());
     let values = Values::from([
         ("instance", instance.id.as_str()),
         ("branch", branch),
-        ("base", &base),
+        ("base", base),
+        ("base_commit", &base_commit),
         ("worktree", &worktree),
         ("server", instance.kind.registered_name()),
         ("round", &briefing.round),
