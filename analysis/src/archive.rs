@@ -272,6 +272,44 @@ mod tests {
     }
 
     #[test]
+    fn reports_are_listed_by_scope_and_depth_the_newest_first() {
+        let (folder, archive) = archive();
+        assert_eq!(archive.list(), []);
+        let old = "codebase-deep-0123456789abcdef";
+        archive.store(old, &json!({ "a": 1 })).unwrap();
+        let an_hour_ago = SystemTime::now() - Duration::from_hours(1);
+        let file = File::options().write(true).open(archive.file(old)).unwrap();
+        file.set_modified(an_hour_ago).unwrap();
+        archive.store("issues-shallow-1", &json!({})).unwrap();
+        for other in ["codebase-deeper-1", "notes", "issues"] {
+            archive.store(other, &json!({})).unwrap();
+        }
+        fs::create_dir(folder.path().join("state/analysis/codebase-deep-2.json")).unwrap();
+        let listed = archive.list();
+        let named: Vec<_> = listed.iter().map(|it| (it.scope, it.depth)).collect();
+        assert_eq!(
+            named,
+            [
+                (Scope::Issues, Depth::Shallow),
+                (Scope::Codebase, Depth::Deep)
+            ]
+        );
+        let (stored, report) = archive.read(old).unwrap();
+        assert_eq!((stored.id.as_str(), report), (old, json!({ "a": 1 })));
+        for id in [
+            "",
+            "../codex",
+            "a/b",
+            "A",
+            "a.json",
+            "a\0",
+            "codebase-deep-2",
+        ] {
+            assert_eq!(archive.read(id), None, "{id:?}");
+        }
+    }
+
+    #[test]
     fn only_reports_are_read() {
         let (folder, archive) = archive();
         archive.store("a", &json!({})).unwrap();

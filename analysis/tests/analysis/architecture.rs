@@ -368,18 +368,18 @@ fn the_graph_of_this_package_is_right() {
     let graph = report.graph.as_ref().unwrap();
     assert_eq!(graph.unresolved, 0);
     for edge in [
-        "src/analysis/codebase/mod.rs > src/analysis/git.rs",
-        "src/analysis/codebase/mod.rs > src/analysis/control.rs",
-        "src/analysis/history/numstat.rs > src/analysis/git.rs",
-        "src/analysis/tree/scan.rs > src/analysis/architecture/imports/mod.rs",
-        "src/analysis/fingerprint.rs > src/analysis/git.rs",
+        "src/codebase/mod.rs > src/git.rs",
+        "src/codebase/mod.rs > src/control.rs",
+        "src/history/numstat.rs > src/git.rs",
+        "src/tree/scan.rs > src/architecture/imports/mod.rs",
+        "src/fingerprint.rs > src/git.rs",
     ] {
         assert!(edges.contains(edge), "{edge}");
     }
     for edge in [
-        "src/analysis/git.rs > src/analysis/codebase/mod.rs",
-        "src/analysis/tree/lexer.rs > src/analysis/git.rs",
-        "src/analysis/control.rs > src/analysis/git.rs",
+        "src/git.rs > src/codebase/mod.rs",
+        "src/tree/lexer.rs > src/git.rs",
+        "src/control.rs > src/git.rs",
     ] {
         assert!(!edges.contains(edge), "{edge}");
     }
