@@ -14,5 +14,5 @@ struct Arguments {}
 
 fn main() -> ExitCode {
     Arguments::parse();
-    shared::mcp::serve(mcp_coding::definition())
+    mcp_kit::serve(mcp_coding::definition())
 }

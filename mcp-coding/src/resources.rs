@@ -1,7 +1,7 @@
 //! What a coding agent may read.
 
-use shared::mcp::Resource;
-use shared::mcp::resources::{feedback, instance, task};
+use mcp_kit::Resource;
+use mcp_kit::resources::{feedback, instance, task};
 
 pub(crate) fn all() -> Vec<Resource> {
     vec![instance(), task(), feedback()]

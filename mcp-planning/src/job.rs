@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use analysis::{AnalysisError, Control, Job, Outcome};
+use mcp_kit::Call;
 use shared::error::{Code, Error};
-use shared::mcp::Call;
 
 /// Stops the work of a call that nobody waits for any more.
 struct StopWhenDropped(Arc<AtomicBool>);

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use analysis::{Incomplete, Issue, IssuesInput, Pull, Source, Task};
+use mcp_kit::Call;
 use shared::error::Error;
 use shared::forge::OpenIssue;
-use shared::mcp::Call;
 use shared::model::{PullRequest, seconds_since_1970};
 use shared::workflow::{self, Context, OpenWork, OpenWorkSource};
 

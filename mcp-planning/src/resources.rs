@@ -1,10 +1,10 @@
 //! What a planning agent may read.
 
 use analysis::Archive;
+use mcp_kit::resources::instance;
+use mcp_kit::{Call, Resource, ResourceQuery};
 use serde_json::{Value, json};
 use shared::error::{Code, Error};
-use shared::mcp::resources::instance;
-use shared::mcp::{Call, Resource, ResourceQuery};
 use shared::workflow::Context;
 
 /// Tasks on one page: with the longest titles still far below what a client cuts off.

@@ -1,6 +1,6 @@
 //! The planning server as a whole.
 
-use shared::mcp::{Definition, Prompt};
+use mcp_kit::{Definition, Prompt};
 use shared::model::InstanceKind;
 
 use crate::{resources, tools};

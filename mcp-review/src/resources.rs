@@ -1,7 +1,7 @@
 //! What a review agent may read.
 
-use shared::mcp::Resource;
-use shared::mcp::resources::{instance, task};
+use mcp_kit::Resource;
+use mcp_kit::resources::{instance, task};
 
 pub(crate) fn all() -> Vec<Resource> {
     vec![instance(), task()]

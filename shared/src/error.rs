@@ -14,7 +14,6 @@ use crate::config::ConfigError;
 use crate::model::closed_enum;
 use crate::model::secrets::{value_without_secrets, without_secrets};
 use crate::model::{IllegalTransition, InvalidId, PullState, Status};
-use crate::profile::ProfileError;
 use crate::store::StoreError;
 use crate::tmux::TmuxError;
 
@@ -243,13 +242,6 @@ impl From<StoreError> for Error {
             StoreError::PullRequestOpen { .. } => Self::new(Code::PullRequestExists, message)
                 .hint("Close that one first; a branch has one open pull request."),
         }
-    }
-}
-
-impl From<ProfileError> for Error {
-    fn from(error: ProfileError) -> Self {
-        Self::new(Code::ConfigInvalid, error.to_string())
-            .hint("Correct the file, or remove it; docs/tdd-phases.md says what it may hold.")
     }
 }
 

@@ -1,11 +1,11 @@
 //! What the Claude Codex servers and its command line have in common.
 //!
 //! ```text
-//! mcp-coding  mcp-review  mcp-planning  cli        interface (through `mcp` for the servers)
+//! mcp-coding  mcp-review  mcp-planning  cli        interface (the servers through `mcp-kit`)
 //!                 │
 //!             workflow                             the verbs
 //!                 │
-//!     store  git  tmux  agent  forge  profile      primitives: one thing each, never each other
+//!     store  git  tmux  agent  forge               primitives: one thing each, never each other
 //!                 │
 //!     model  config  error  process  fault  file   vocabulary; `model` is a crate of its own
 //! ```
@@ -19,9 +19,8 @@ pub mod fault;
 pub mod file;
 pub mod forge;
 pub mod git;
-pub mod mcp;
+pub mod logging;
 pub mod process;
-pub mod profile;
 pub mod store;
 pub mod tmux;
 pub mod workflow;

@@ -69,7 +69,7 @@ pub(crate) async fn dashboard(args: DashboardArgs, output: Output) -> Result<(),
         host_names: args.host_names,
         webhook_secret: webhook_secret(&context)?,
     };
-    shared::mcp::start_logging(&context.environment, "dashboard");
+    shared::logging::start(&context.environment, "dashboard");
     let stop = stopped_by_signals()?;
     let server = Server::bind(context, options).await?;
     announce(&server, &args.host, output)?;

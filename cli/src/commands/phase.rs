@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal};
 
 use clap::{Args, Subcommand};
+use phases::Phases;
 use shared::config::Environment;
 use shared::error::{Code, Error};
 use shared::git::Repository;
 use shared::model::Phase;
 use shared::store::{PhaseRow, Store};
-use shared::workflow::phase::{self, Phases};
 
 use crate::failure::Failure;
 use crate::output::{BOLD, DIM, GOOD, Output, WARNING};
@@ -86,8 +86,8 @@ pub(crate) async fn phase(args: &PhaseArgs, output: Output) -> Result<(), Failur
     let store = Store::open(&database)?;
     let directory = environment.directory().to_owned();
     let phases = Phases::new(environment, store)?;
-    let row = || phase::row_in_worktree(&phases, worktree, args.session.as_deref());
-    let person = || phase::person_at_shell(&phases, io::stdin().is_terminal());
+    let row = || phases::row_in_worktree(&phases, worktree, args.session.as_deref());
+    let person = || phases::person_at_shell(&phases, io::stdin().is_terminal());
     let spoken = match args.verb {
         PhaseVerb::Status => return status(&phases, &row()?, output).await,
         PhaseVerb::Restore => return restore(&phases, &row()?, output).await,
@@ -95,21 +95,21 @@ pub(crate) async fn phase(args: &PhaseArgs, output: Output) -> Result<(), Failur
             person()?;
             let session = match &args.session {
                 Some(session) => session.clone(),
-                None => phase::session_in_worktree(&phases, worktree)?,
+                None => phases::session_in_worktree(&phases, worktree)?,
             };
-            phase::start(&phases, &session, &directory, phase).await?
+            phases::start(&phases, &session, &directory, phase).await?
         }
         PhaseVerb::Confirm { phase } => {
             person()?;
-            phase::confirm(&phases, &row()?, phase).await?
+            phases::confirm(&phases, &row()?, phase).await?
         }
         PhaseVerb::Accept => {
             person()?;
-            phase::accept(&phases, &row()?).await?
+            phases::accept(&phases, &row()?).await?
         }
         PhaseVerb::Stop => {
             person()?;
-            phase::stop_phases(&phases, &row()?.session)?
+            phases::stop_phases(&phases, &row()?.session)?
         }
     };
     if output.is_json() {
@@ -120,7 +120,7 @@ pub(crate) async fn phase(args: &PhaseArgs, output: Output) -> Result<(), Failur
 }
 
 async fn status(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), Failure> {
-    let found = phase::look(phases, row).await?;
+    let found = phases::look(phases, row).await?;
     let row = PhaseRow {
         violations: found,
         ..row.clone()
@@ -162,7 +162,7 @@ async fn status(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), F
 }
 
 async fn restore(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), Failure> {
-    let restored = phase::restore(phases, row).await?;
+    let restored = phases::restore(phases, row).await?;
     if output.is_json() {
         return output.document(&restored);
     }

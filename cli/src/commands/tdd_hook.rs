@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use phases::{EndOfTurn, Phases, Spoken, Verb};
 use serde_json::json;
 use shared::agent::{Answer, EndReason, Event, HookName, Payload, Source, ToolCall};
 use shared::config::Environment;
 use shared::error::Error;
 use shared::store::Store;
-use shared::workflow::phase::{self, EndOfTurn, Phases, Spoken, Verb};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::hook::log;
@@ -55,7 +55,7 @@ fn said(environment: &Environment) -> Result<Said, String> {
         .map_err(|error| format!("the hook's input is not understood: {error}"))?;
     let nothing = (Answer::Nothing, None);
     let verb = match &payload.event {
-        Event::UserPromptSubmit { prompt } => match phase::heard(prompt) {
+        Event::UserPromptSubmit { prompt } => match phases::heard(prompt) {
             Some(verb) => Some(verb),
             None => return Ok(nothing),
         },
@@ -97,7 +97,7 @@ fn guard_in_time(
     let environment = environment.clone();
     std::thread::spawn(move || {
         let ruled = open(&environment).and_then(|phases| {
-            phase::guard(&phases, &session, Path::new(&directory), &call)
+            phases::guard(&phases, &session, Path::new(&directory), &call)
                 .map_err(|error| error.message)
         });
         // A receiver that has gone is no longer interested.
@@ -137,7 +137,7 @@ async fn answer(phases: &Phases, payload: Payload, verb: Option<Verb>) -> Result
     match &payload.event {
         Event::SessionStart { source } => {
             let cleared = *source == Source::Clear;
-            let said = phase::at_session_start(phases, session, directory, cleared)?;
+            let said = phases::at_session_start(phases, session, directory, cleared)?;
             Ok(context(HookName::SessionStart, said))
         }
         Event::UserPromptSubmit { .. } => Ok(match verb {
@@ -145,32 +145,32 @@ async fn answer(phases: &Phases, payload: Payload, verb: Option<Verb>) -> Result
             None => (Answer::Nothing, None),
         }),
         Event::PostToolUse { call, .. } if call.tool_name == "Bash" => {
-            let said = phase::after_command(phases, session).await?;
+            let said = phases::after_command(phases, session).await?;
             Ok(context(HookName::PostToolUse, said))
         }
         Event::PostToolUse { call, .. } => {
-            let said = phase::after_edit(phases, session, directory, call).await?;
+            let said = phases::after_edit(phases, session, directory, call).await?;
             Ok(context(HookName::PostToolUse, said))
         }
         Event::PostToolUseFailure(_) => {
-            let said = phase::after_command(phases, session).await?;
+            let said = phases::after_command(phases, session).await?;
             Ok(context(HookName::PostToolUseFailure, said))
         }
         Event::ConfigChange { .. } => {
-            let refused = phase::config_change(phases, session)?;
+            let refused = phases::config_change(phases, session)?;
             let answer = refused.map_or(Answer::Nothing, |reason| Answer::RefuseChange { reason });
             Ok((answer, None))
         }
         Event::Stop {
             stop_hook_active, ..
         } => Ok(
-            match phase::end_of_turn(phases, session, *stop_hook_active).await? {
+            match phases::end_of_turn(phases, session, *stop_hook_active).await? {
                 EndOfTurn::Pass { tell } => (Answer::Nothing, tell),
                 EndOfTurn::Block { reason, tell } => (Answer::KeepWorking { reason }, tell),
             },
         ),
         Event::SessionEnd { reason } => {
-            phase::at_session_end(phases, session, *reason == EndReason::Clear)?;
+            phases::at_session_end(phases, session, *reason == EndReason::Clear)?;
             Ok((Answer::Nothing, None))
         }
         Event::PreToolUse(_)
@@ -216,7 +216,7 @@ async fn obeyed(
         model: None,
     };
     if verb == Verb::Status {
-        return phase::status_text(phases, session).map(only_told);
+        return phases::status_text(phases, session).map(only_told);
     }
     if verb == Verb::Unclear {
         return Ok(only_told(format!(
@@ -239,18 +239,18 @@ async fn said_by_person(
     directory: &Path,
     verb: Verb,
 ) -> Result<Spoken, Error> {
-    phase::person_at_prompt(phases, session)?;
+    phases::person_at_prompt(phases, session)?;
     match verb {
-        Verb::Start(phase) => phase::start(phases, session, directory, phase).await,
+        Verb::Start(phase) => phases::start(phases, session, directory, phase).await,
         Verb::Confirm(phase) => {
-            let row = phase::row_for(phases, session, directory)?;
-            phase::confirm(phases, &row, phase).await
+            let row = phases::row_for(phases, session, directory)?;
+            phases::confirm(phases, &row, phase).await
         }
         Verb::Accept => {
-            let row = phase::row_for(phases, session, directory)?;
-            phase::accept(phases, &row).await
+            let row = phases::row_for(phases, session, directory)?;
+            phases::accept(phases, &row).await
         }
-        Verb::Stop => phase::stop_phases(phases, session),
+        Verb::Stop => phases::stop_phases(phases, session),
         Verb::Status | Verb::Unclear => Ok(Spoken {
             person: USAGE.to_owned(),
             model: None,

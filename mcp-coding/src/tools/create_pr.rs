@@ -1,7 +1,7 @@
 //! Publish the work as a pull request.
 
-use shared::mcp::pull_request::create_pr;
-use shared::mcp::{Effects, Tool};
+use mcp_kit::pull_request::create_pr;
+use mcp_kit::{Effects, Tool};
 
 pub(crate) fn tool() -> Tool {
     Tool::new(

@@ -3,7 +3,7 @@
 mod create_pr;
 mod request_review;
 
-use shared::mcp::Tool;
+use mcp_kit::Tool;
 
 pub(crate) fn all() -> Vec<Tool> {
     vec![request_review::tool(), create_pr::tool()]

@@ -1,9 +1,9 @@
 //! Ask for a review.
 
+use mcp_kit::{Call, Effects, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::Error;
-use shared::mcp::{Call, Effects, Tool};
 use shared::workflow;
 
 /// What is to be reviewed.

@@ -6,10 +6,10 @@ use analysis::{
     Analysed, ArchitectureReport, Archive, CodebaseReport, DependencyReport, Depth, Incomplete,
     IssueReport, Job, Listing, Outcome, Question, Report, Scope,
 };
+use mcp_kit::{Call, Effects, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::{Code, Error};
-use shared::mcp::{Call, Effects, Tool};
 use shared::workflow::Context;
 
 use crate::{job, open_work};

@@ -1,10 +1,10 @@
 //! Store a planned task.
 
+use mcp_kit::{Call, Effects, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared::error::Error;
-use shared::mcp::{Call, Effects, Tool};
 use shared::model::{Priority, Task};
 use shared::workflow::{self, CreateTask, CreatedTask, TaskIssue};
 

@@ -3,7 +3,7 @@
 mod analyze_repository;
 mod create_task;
 
-use shared::mcp::Tool;
+use mcp_kit::Tool;
 
 pub(crate) fn all() -> Vec<Tool> {
     vec![create_task::tool(), analyze_repository::tool()]

@@ -1,7 +1,7 @@
 //! Approve the work and publish it as a pull request.
 
-use shared::mcp::pull_request::create_pr;
-use shared::mcp::{Effects, Tool};
+use mcp_kit::pull_request::create_pr;
+use mcp_kit::{Effects, Tool};
 
 pub(crate) fn tool() -> Tool {
     Tool::new(

@@ -1,9 +1,9 @@
 //! Send the work back with feedback.
 
+use mcp_kit::{Call, Effects, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::Error;
-use shared::mcp::{Call, Effects, Tool};
 use shared::model::{Finding, Status, WaitReason};
 use shared::workflow::{self, Receipt};
 

@@ -21,7 +21,6 @@ mod local_forge;
 mod open_work;
 mod order;
 mod panes;
-pub mod phase;
 mod plan;
 mod publish;
 mod publish_moves;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use mcp_kit::{Call, Definition, Effects, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::{Code, Error};
-use shared::mcp::{Call, Definition, Effects, Tool};
 use shared::model::InstanceKind;
 use shared::process::{self, Limits};
 
@@ -83,7 +83,7 @@ fn write(file: &std::path::Path, word: &str) {
 }
 
 fn main() -> ExitCode {
-    shared::mcp::serve(Definition {
+    mcp_kit::serve(Definition {
         kind: InstanceKind::Planning,
         version: "0",
         title: "Faulty",

@@ -13,7 +13,7 @@ const LONGER: &[(&str, &str)] = &[(
     "a flat table: one language after the other",
 )];
 
-const PRIMITIVES: [&str; 6] = ["store", "git", "tmux", "agent", "forge", "profile"];
+const PRIMITIVES: [&str; 5] = ["store", "git", "tmux", "agent", "forge"];
 
 /// Returns our Rust files with their paths below the top.
 fn sources() -> Vec<(String, String)> {
@@ -24,9 +24,11 @@ fn sources() -> Vec<(String, String)> {
         "cli",
         "dashboard",
         "mcp-coding",
+        "mcp-kit",
         "mcp-planning",
         "mcp-review",
         "model",
+        "phases",
         "shared",
         "tests",
     ] {
@@ -88,14 +90,12 @@ fn primitives_know_neither_each_other_nor_the_workflows() {
         let own = below.split(['/', '.']).next().unwrap();
         let forbidden: Vec<&str> = if PRIMITIVES.contains(&own) {
             let others = PRIMITIVES.into_iter().filter(|other| *other != own);
-            others.chain(["workflow", "mcp", "config"]).collect()
+            others.chain(["workflow", "config"]).collect()
         } else if ["process", "file"].contains(&own) {
             PRIMITIVES
                 .into_iter()
-                .chain(["workflow", "mcp", "config", "error"])
+                .chain(["workflow", "config", "error"])
                 .collect()
-        } else if own == "workflow" {
-            vec!["mcp"]
         } else {
             continue;
         };
@@ -112,6 +112,54 @@ fn primitives_know_neither_each_other_nor_the_workflows() {
         }
     }
     assert_none(&problems);
+}
+
+/// Crates use only what is below them, and heavy dependencies only where they are needed.
+#[test]
+fn crates_depend_on_what_they_need() {
+    const OURS: [(&str, &[&str]); 7] = [
+        ("model", &[]),
+        ("analysis", &["model"]),
+        ("shared", &["model"]),
+        ("mcp-kit", &["shared"]),
+        ("phases", &["shared"]),
+        ("mcp-coding", &["mcp-kit", "shared"]),
+        ("mcp-review", &["mcp-kit", "shared"]),
+    ];
+    let dependencies = |package: &str| -> Vec<String> {
+        let manifest = project_root().join(package).join("Cargo.toml");
+        let text = fs::read_to_string(manifest).unwrap();
+        let section = text.split("[dependencies]").nth(1).unwrap();
+        let lines = section.lines().skip(1);
+        let names = lines.take_while(|line| !line.starts_with('['));
+        names
+            .filter_map(|line| Some(line.split(['.', ' ']).next()?.to_owned()))
+            .filter(|name| !name.is_empty())
+            .collect()
+    };
+    let packages = ["analysis", "dashboard", "cli", "mcp-planning"];
+    let packages = OURS.iter().map(|(name, _)| *name).chain(packages);
+    for package in packages.clone() {
+        for name in dependencies(package) {
+            let allowed = match name.as_str() {
+                "rmcp" => package == "mcp-kit",
+                "rusqlite" | "octocrab" => package == "shared",
+                name if name.starts_with("tree-sitter") => {
+                    ["analysis", "phases"].contains(&package)
+                }
+                _ => true,
+            };
+            assert!(allowed, "{package} depends on {name}");
+        }
+    }
+    let all: Vec<&str> = packages.collect();
+    for (package, below) in OURS {
+        let ours: Vec<String> = dependencies(package)
+            .into_iter()
+            .filter(|name| all.contains(&name.as_str()))
+            .collect();
+        assert_eq!(ours, below, "{package}");
+    }
 }
 
 /// Whether a line names a module of the crate: `crate::git`, `crate::{git, …}`.

@@ -1,0 +1,272 @@
+//! What a server offers, as data.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool as ToolDescription, ToolAnnotations};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::call::Call;
+use shared::error::{Code, Error};
+use shared::model::InstanceKind;
+
+pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>>;
+type ToolHandler = Arc<dyn Fn(Call, JsonObject) -> Answer + Send + Sync>;
+type ResourceHandler = Arc<dyn Fn(Call, ResourceQuery) -> Answer + Send + Sync>;
+
+/// One server: its role, and what it offers to whoever connects.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    pub kind: InstanceKind,
+    pub version: &'static str,
+    pub title: &'static str,
+    /// What the model is told about using this server.
+    pub instructions: &'static str,
+    pub tools: Vec<Tool>,
+    pub resources: Vec<Resource>,
+    pub prompts: Vec<Prompt>,
+}
+
+impl Definition {
+    /// Returns the name of the server, which is also the name of its binary.
+    pub const fn name(&self) -> &'static str {
+        self.kind.server_name()
+    }
+}
+
+/// What a tool does to the world, for the client's own caution.
+#[derive(Debug, Clone, Copy)]
+pub enum Effects {
+    /// Looks and changes nothing; may look on the network too.
+    ReadOnlyOpenWorld,
+    /// Changes things here; calling again does more.
+    Local,
+    /// May change things on the network; calling again finds what the first call made.
+    OpenWorldIdempotent,
+    /// Changes things here; calling again finds what the first call made.
+    LocalIdempotent,
+    /// May add things on the network; calling again adds more.
+    OpenWorld,
+}
+
+impl Effects {
+    fn annotations(self, title: &str) -> ToolAnnotations {
+        let (read_only, idempotent, open_world) = match self {
+            Self::ReadOnlyOpenWorld => (true, true, true),
+            Self::Local => (false, false, false),
+            Self::LocalIdempotent => (false, true, false),
+            Self::OpenWorld => (false, false, true),
+            Self::OpenWorldIdempotent => (false, true, true),
+        };
+        // No tool of ours deletes work.
+        ToolAnnotations::with_title(title)
+            .read_only(read_only)
+            .destructive(false)
+            .idempotent(idempotent)
+            .open_world(open_world)
+    }
+}
+
+/// One tool: what clients are told about it, and the function behind it.
+#[derive(Clone)]
+pub struct Tool {
+    pub(super) name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    effects: Effects,
+    /// Makes the schemas of request and reply, which take longer than all else that a server does at its start.
+    schemas: fn() -> (JsonObject, JsonObject),
+    pub(super) data_as_text: bool,
+    pub(super) handler: ToolHandler,
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Tool")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Tool {
+    /// Makes a tool of a function; its schemas come from the request and reply types.
+    pub fn new<Request, Reply, Function, Future>(
+        name: &'static str,
+        title: &'static str,
+        description: &'static str,
+        effects: Effects,
+        function: Function,
+    ) -> Self
+    where
+        Request: DeserializeOwned + JsonSchema + Send + 'static,
+        Reply: Serialize + JsonSchema + 'static,
+        Function: Fn(Call, Request) -> Future + Send + Sync + 'static,
+        Future: std::future::Future<Output = Result<Reply, Error>> + Send + 'static,
+    {
+        let function = Arc::new(function);
+        let handler = move |call: Call, arguments: JsonObject| -> Answer {
+            let function = Arc::clone(&function);
+            Box::pin(async move {
+                let request = serde_json::from_value(Value::Object(arguments))
+                    .map_err(|error| refused(&error))?;
+                let reply = function(call, request).await?;
+                serde_json::to_value(reply)
+                    .map_err(|error| Error::new(Code::Internal, error.to_string()))
+            })
+        };
+        Self {
+            name,
+            title,
+            description,
+            effects,
+            schemas: || (schema_of::<Request>(), reply_or_error::<Reply>()),
+            data_as_text: false,
+            handler: Arc::new(handler),
+        }
+    }
+
+    /// Gives the data also as text, because it is more than the message can say.
+    #[must_use]
+    pub fn with_data_as_text(mut self) -> Self {
+        self.data_as_text = true;
+        self
+    }
+
+    /// Returns what clients are told. They ask once: nothing is kept of it.
+    pub(super) fn describe(&self) -> ToolDescription {
+        let (input, output) = (self.schemas)();
+        ToolDescription::new(self.name, self.description, Arc::new(input))
+            .with_title(self.title)
+            .with_raw_output_schema(Arc::new(output))
+            .with_annotations(self.effects.annotations(self.title))
+    }
+}
+
+/// Returns the schema of a type, without its own name and comment: the tool has a better one.
+///
+/// rmcp's functions for that keep three copies of each.
+fn schema_of<Type: JsonSchema>() -> JsonObject {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let schema = generator.into_root_schema_for::<Type>();
+    let Ok(Value::Object(mut schema)) = serde_json::to_value(schema) else {
+        return JsonObject::new();
+    };
+    schema.remove("title");
+    schema.remove("description");
+    schema
+}
+
+/// Returns the schema of what a tool answers: its reply, or an error.
+///
+/// Clients check structured content against it also when the call failed, and would show the agent
+/// their own complaint instead of our error.
+fn reply_or_error<Reply: JsonSchema>() -> JsonObject {
+    let mut schema = schema_of::<Reply>();
+    let reply = schema.remove("required").unwrap_or_else(|| json!([]));
+    let error = json!({ "required": ["code", "message"] });
+    schema.insert("anyOf".to_owned(), json!([{ "required": reply }, error]));
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for (name, kind, description) in [
+            ("message", "string", "What happened."),
+            ("code", "string", "Only if it failed: a stable code."),
+            ("hint", "string", "Only if it failed: what to do about it."),
+            ("details", "object", "Only if it failed: data about it."),
+        ] {
+            let property = json!({ "type": kind, "description": description });
+            properties.entry(name).or_insert(property);
+        }
+    }
+    schema
+}
+
+fn refused(error: &serde_json::Error) -> Error {
+    Error::new(Code::InvalidArguments, bounded(error.to_string()))
+        .hint("Compare the arguments with the tool's input schema and call again.")
+}
+
+/// Shortens a message that quotes what was sent; its end says what was expected.
+fn bounded(message: String) -> String {
+    const START: usize = 300;
+    const END: usize = 300;
+    let length = message.chars().count();
+    if length <= START + END {
+        return message;
+    }
+    let start: String = message.chars().take(START).collect();
+    let end: String = message.chars().skip(length - END).collect();
+    format!("{start}…{end}")
+}
+
+/// What follows `?` in a resource's address.
+#[derive(Debug, Clone, Default)]
+pub struct ResourceQuery {
+    /// What follows the resource's own address, such as an id.
+    pub rest: String,
+    pub offset: u64,
+}
+
+/// One resource: state that can be read and never changed.
+#[derive(Clone)]
+pub struct Resource {
+    pub(super) uri: &'static str,
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+    /// Whether the address takes more: `?offset=` for lists, an id for reports.
+    pub(super) template: Option<&'static str>,
+    pub(super) handler: ResourceHandler,
+}
+
+impl fmt::Debug for Resource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Resource")
+            .field("uri", &self.uri)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Resource {
+    pub fn new<Function, Future>(
+        uri: &'static str,
+        name: &'static str,
+        description: &'static str,
+        function: Function,
+    ) -> Self
+    where
+        Function: Fn(Call, ResourceQuery) -> Future + Send + Sync + 'static,
+        Future: std::future::Future<Output = Result<Value, Error>> + Send + 'static,
+    {
+        Self {
+            uri,
+            name,
+            description,
+            template: None,
+            handler: Arc::new(move |call, query| Box::pin(function(call, query))),
+        }
+    }
+
+    /// Says that the address may be followed by more, as an RFC 6570 template.
+    #[must_use]
+    pub fn with_template(mut self, template: &'static str) -> Self {
+        self.template = Some(template);
+        self
+    }
+}
+
+/// Role instructions that a person can insert into a conversation.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    /// The one argument it takes, and what that is.
+    pub argument: (&'static str, &'static str),
+    /// `{{argument}}` stands where the argument goes.
+    pub text: &'static str,
+}

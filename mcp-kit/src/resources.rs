@@ -1,0 +1,77 @@
+//! Resources that more than one server offers.
+
+use serde_json::{Value, json};
+
+use super::{Call, Resource, ResourceQuery};
+use shared::error::Error;
+use shared::workflow::Context;
+
+/// `codex://instance`: who this server acts for.
+pub fn instance() -> Resource {
+    Resource::new(
+        "codex://instance",
+        "instance",
+        "The agent that this server acts for: its worktree, branch and status; null before the first tool call of a session that nobody launched",
+        read_instance,
+    )
+}
+
+/// `codex://task`: what the agent is to do.
+pub fn task() -> Resource {
+    Resource::new(
+        "codex://task",
+        "task",
+        "What this agent was asked to do: the prompt, and the planned task behind it; null if nobody launched it",
+        read_task,
+    )
+}
+
+/// `codex://feedback`: what reviewers have said, whole.
+pub fn feedback() -> Resource {
+    Resource::new(
+        "codex://feedback",
+        "feedback",
+        "The newest review round of this agent with its feedback and findings, whole; null if there was none",
+        read_feedback,
+    )
+}
+
+async fn read_feedback(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
+    let Some(id) = call.present_instance().await? else {
+        return Ok(Value::Null);
+    };
+    let context = call.context().await?;
+    let reviews = context.store.read(move |r| r.reviews(&id)).await?;
+    let newest = reviews
+        .into_iter()
+        .rfind(|review| review.feedback.is_some());
+    Ok(json!(newest))
+}
+
+async fn read_instance(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
+    let Some(id) = call.present_instance().await? else {
+        return Ok(Value::Null);
+    };
+    let context = call.context().await?;
+    Ok(json!(context.store.read(move |r| r.instance(&id)).await?))
+}
+
+async fn read_task(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
+    let Some(id) = call.present_instance().await? else {
+        return Ok(Value::Null);
+    };
+    let context = call.context().await?;
+    let (instance, task) = context
+        .store
+        .read(move |r| {
+            let instance = r.instance(&id)?;
+            let repository = Context::repository_key(&instance.repository);
+            let task = match &instance.task_id {
+                Some(task) => Some(r.task(&repository, task)?),
+                None => None,
+            };
+            Ok((instance, task))
+        })
+        .await?;
+    Ok(json!({ "prompt": instance.prompt, "issueNumber": instance.issue_number, "task": task }))
+}

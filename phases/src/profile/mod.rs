@@ -1,0 +1,106 @@
+//! How a project is built and tested, and which of its files are what.
+//!
+//! A profile comes from an override file, else from the project files nearest to the edited file, else
+//! from a default. It is found by looking at a few names: nothing here walks a tree or runs a program.
+
+mod classify;
+mod detect;
+mod node;
+mod outcome;
+mod overrides;
+mod pattern;
+mod rust_source;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use shared::model::FileKind;
+use shared::model::closed_enum;
+
+pub use detect::{detect, find};
+pub use outcome::{TestOutcome, excerpt};
+pub use overrides::{Override, ProfileError};
+pub use rust_source::{RustChange, rust_change};
+
+closed_enum!(
+    /// The kinds of projects that are known.
+    ProfileName, "profile" {
+        Cargo = "cargo",
+        Vitest = "vitest",
+        Jest = "jest",
+        Node = "node",
+        Pytest = "pytest",
+        Go = "go",
+        Maven = "maven",
+        Gradle = "gradle",
+        Dotnet = "dotnet",
+        Rspec = "rspec",
+        Minitest = "minitest",
+        Phpunit = "phpunit",
+        Mix = "mix",
+        Cmake = "cmake",
+        /// Only what an override file says.
+        Custom = "custom",
+    }
+);
+
+/// Where a repository says how it is built and tested.
+pub const REPOSITORY_FILE: &str = ".claude-codex/tdd.json";
+/// Where a user says so for all repositories, below the home folder.
+pub const USER_FILE: &str = ".claude/tdd-override.json";
+
+/// How long one command may take.
+const TIME_LIMIT: Duration = Duration::from_mins(2);
+
+/// How one project is built and tested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    pub name: ProfileName,
+    /// The folder that patterns are relative to and commands run in.
+    pub root: PathBuf,
+    pub main: Vec<String>,
+    pub test: Vec<String>,
+    pub config: Vec<String>,
+    pub docs: Vec<String>,
+    /// Run one after the other; `{file}` stands for the edited file.
+    pub compile: Vec<Vec<String>>,
+    pub tests: Vec<Vec<String>>,
+    /// Whether tests stand inside source files (Rust).
+    pub tests_inside: bool,
+    pub time_limit: Duration,
+}
+
+impl Profile {
+    /// Says what a file is, by its path.
+    pub fn kind(&self, path: &Path) -> FileKind {
+        let relative = path.strip_prefix(&self.root).unwrap_or(path);
+        classify::kind(self, &relative.to_string_lossy())
+    }
+
+    /// Tells whether a source file has to be read to know what a change of it touches.
+    pub fn may_hold_tests(&self, path: &Path) -> bool {
+        self.tests_inside && path.extension().is_some_and(|extension| extension == "rs")
+    }
+
+    /// Returns the commands with the edited file put in; without one, those that need it are left out.
+    pub fn commands(commands: &[Vec<String>], file: Option<&Path>) -> Vec<Vec<String>> {
+        let name = file.map(|file| file.to_string_lossy().into_owned());
+        commands
+            .iter()
+            .filter_map(|words| {
+                words
+                    .iter()
+                    .map(|word| match (word.as_str(), &name) {
+                        ("{file}", Some(name)) => Some(name.clone()),
+                        ("{file}", None) => None,
+                        (_, _) => Some(word.clone()),
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! What a runner's output means, and which part of it to show.
+
+use super::{Profile, ProfileName};
+use shared::model::hidden::drop_hidden;
+
+/// How a run of the tests went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestOutcome {
+    Green,
+    /// Tests ran and failed in an assertion, or in a stub that says it is not implemented.
+    Failing,
+    /// They did not get to run: something does not compile or load.
+    Broken,
+    /// Something else went wrong.
+    OtherFailure,
+    /// There are none.
+    NoTests,
+}
+
+/// Words that tell the outcomes apart, and the beginnings of what is worth reading.
+struct Marks {
+    broken: &'static [&'static str],
+    failing: &'static [&'static str],
+    begins: &'static [&'static str],
+}
+
+/// Stubs of the interfaces phase, in any language.
+const STUBS: &[&str] = &[
+    "not implemented",
+    "Not implemented",
+    "not yet implemented",
+    "NotImplemented",
+    "UnsupportedOperationException",
+    "unimplemented",
+];
+
+#[expect(
+    clippy::too_many_lines,
+    reason = "a flat table: one profile after the other"
+)]
+fn marks(name: ProfileName) -> Marks {
+    match name {
+        ProfileName::Cargo => Marks {
+            broken: &[
+                "could not compile",
+                "error[E",
+                "error: failed to parse manifest",
+            ],
+            failing: &["assertion "],
+            begins: &["---- ", "error"],
+        },
+        ProfileName::Vitest => Marks {
+            broken: &[
+                "Transform failed",
+                "SyntaxError",
+                "Failed to resolve import",
+                "Failed to load",
+                "No test suite found",
+            ],
+            failing: &["AssertionError"],
+            begins: &["⎯⎯⎯⎯⎯⎯ Failed", "⎯⎯⎯⎯⎯⎯⎯ Failed", " FAIL", "error"],
+        },
+        ProfileName::Jest => Marks {
+            broken: &[
+                "Test suite failed to run",
+                "SyntaxError",
+                "Cannot find module",
+            ],
+            failing: &["expect(", "AssertionError"],
+            begins: &["  ●", "FAIL", "error"],
+        },
+        ProfileName::Node => Marks {
+            broken: &[
+                "SyntaxError",
+                "ERR_MODULE_NOT_FOUND",
+                "Cannot find module",
+                "does not provide an export",
+            ],
+            failing: &["AssertionError", "ERR_ASSERTION"],
+            begins: &["not ok", "✖ failing tests", "✖", "SyntaxError"],
+        },
+        ProfileName::Pytest => Marks {
+            broken: &[
+                "errors during collection",
+                "error during collection",
+                "SyntaxError",
+                "ImportError while importing",
+            ],
+            failing: &[
+                "AssertionError",
+                "E       assert",
+                "E   assert",
+                "Failed: DID NOT RAISE",
+            ],
+            begins: &["=== FAILURES", "=== ERRORS", "====", "E  "],
+        },
+        ProfileName::Go => Marks {
+            broken: &["[build failed]", "[setup failed]"],
+            failing: &["--- FAIL"],
+            begins: &["--- FAIL", "panic:", "# ", "vet:"],
+        },
+        ProfileName::Maven | ProfileName::Gradle => Marks {
+            broken: &[
+                "COMPILATION ERROR",
+                "Compilation failed",
+                "compilation failed",
+                "compileTestJava FAILED",
+                "compileJava FAILED",
+                "compileKotlin FAILED",
+            ],
+            failing: &[
+                "AssertionFailedError",
+                "AssertionError",
+                "ComparisonFailure",
+                "There are test failures",
+            ],
+            begins: &["[ERROR]", "e: ", "error:", "FAILURE", "* What went wrong"],
+        },
+        ProfileName::Dotnet => Marks {
+            broken: &["error CS", "error FS", "error BC", "error MSB"],
+            failing: &["Assert.", "Assert ", "Expected:", "Failed!"],
+            begins: &["  Failed ", "Failed ", "error"],
+        },
+        ProfileName::Rspec => Marks {
+            broken: &["occurred outside of examples", "SyntaxError", "LoadError"],
+            failing: &["expected", "Failure/Error"],
+            begins: &["Failures:", "An error occurred"],
+        },
+        ProfileName::Minitest => Marks {
+            broken: &["SyntaxError", "LoadError", "cannot load such file"],
+            failing: &["Failure:", "Expected"],
+            begins: &["  1) ", "Failure:", "Error:"],
+        },
+        ProfileName::Phpunit => Marks {
+            broken: &["PHP Parse error", "PHP Fatal error", "Parse error"],
+            failing: &["Failed asserting", "FAILURES!"],
+            begins: &["There was", "There were", "1) ", "PHP "],
+        },
+        ProfileName::Mix => Marks {
+            broken: &[
+                "Compilation error",
+                "CompileError",
+                "SyntaxError",
+                "TokenMissingError",
+            ],
+            failing: &["Assertion with", "Expected ", "code: assert"],
+            begins: &["  1) ", "== Compilation error", "** ("],
+        },
+        ProfileName::Cmake => Marks {
+            broken: &["CMake Error", "fatal error:", "undefined reference"],
+            failing: &["***Failed", "Assertion", "The following tests FAILED"],
+            begins: &[
+                "CMake Error",
+                "error",
+                "***Failed",
+                "The following tests FAILED",
+            ],
+        },
+        ProfileName::Custom => Marks {
+            broken: &["SyntaxError", "compilation failed", "could not compile"],
+            failing: &["ssert", "FAIL", "Failed", "not ok"],
+            begins: &["error", "FAIL", "not ok", "Error"],
+        },
+    }
+}
+
+impl Profile {
+    /// Reads a run of the tests from its exit code and its output.
+    pub fn outcome(&self, code: Option<i32>, output: &str) -> TestOutcome {
+        let marks = marks(self.name);
+        let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
+        match (self.name, code) {
+            (_, Some(0)) => TestOutcome::Green,
+            // pytest's own codes: 5 nothing collected, 2 and 4 not even begun.
+            (ProfileName::Pytest, Some(5)) => TestOutcome::NoTests,
+            (ProfileName::Pytest, Some(2..=4)) => TestOutcome::Broken,
+            (_, _) if says(marks.broken) => TestOutcome::Broken,
+            (_, _) if says(marks.failing) || says(STUBS) => TestOutcome::Failing,
+            (_, _) => TestOutcome::OtherFailure,
+        }
+    }
+
+    /// Tells whether compiling went well.
+    pub fn compiled(&self, code: Option<i32>) -> bool {
+        match (self.name, code) {
+            // Nothing collected: there are no tests yet, and all that was loaded could be.
+            (ProfileName::Pytest, Some(5)) => true,
+            (_, code) => code == Some(0),
+        }
+    }
+
+    /// Returns what is worth reading of a failed run, from its first failure on, in at most `budget` bytes.
+    pub fn failing_part(&self, output: &str, budget: usize) -> String {
+        excerpt(output, marks(self.name).begins, budget)
+    }
+}
+
+/// Cuts an output to the lines from the first that begins in one of these ways; else to its end.
+pub fn excerpt(output: &str, begins: &[&str], budget: usize) -> String {
+    let clean = without_colours(output);
+    let lines: Vec<&str> = clean.lines().map(str::trim_end).collect();
+    // The order of `begins` is that of importance.
+    let first = begins.iter().find_map(|begin| {
+        lines
+            .iter()
+            .position(|line| line.starts_with(begin) || line.trim_start().starts_with(begin))
+    });
+    let Some(first) = first else {
+        return tail(&lines, budget);
+    };
+    let mut part = String::new();
+    for (number, line) in lines[first..].iter().enumerate() {
+        if part.len() + line.len() >= budget {
+            if part.is_empty() {
+                part.extend(line.chars().take(budget / 4));
+                part.push('\n');
+            }
+            let left = lines.len() - first - number;
+            part.push_str(&format!("… {left} more lines"));
+            return part;
+        }
+        part.push_str(line);
+        part.push('\n');
+    }
+    part.truncate(part.trim_end().len());
+    part
+}
+
+fn tail(lines: &[&str], budget: usize) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut size = 0;
+    for line in lines.iter().rev() {
+        size += line.len() + 1;
+        if size > budget {
+            break;
+        }
+        kept.push(line);
+    }
+    kept.reverse();
+    kept.join("\n").trim().to_owned()
+}
+
+/// Takes out escape sequences and hidden characters: the text goes into another program's prompt.
+fn without_colours(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character == '\u{1b}' {
+            if characters.peek() == Some(&'[') {
+                characters.next();
+                for next in characters.by_ref() {
+                    if ('@'..='~').contains(&next) {
+                        break;
+                    }
+                }
+            }
+        } else {
+            clean.push(character);
+        }
+    }
+    drop_hidden(&clean)
+}

@@ -1,0 +1,206 @@
+//! Changes that got past the guard: found against the files as they were when the phase began.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::edit::{LARGEST, kinds_of_rust};
+use super::{Phases, guarded_files, wording};
+use shared::error::{Code, Error};
+use shared::file;
+use shared::git::{Changed, Snapshot};
+use shared::model::{Alteration, FileKind, Phase};
+use shared::store::{PhaseRow, Violation};
+
+/// Folders that are ignored everywhere because programs make what is in them.
+const BUILT: [&str; 22] = [
+    "target",
+    "node_modules",
+    "dist",
+    "build",
+    "out",
+    "bin",
+    "obj",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".gradle",
+    ".next",
+    "coverage",
+    "vendor",
+    "_build",
+    "deps",
+    ".tox",
+    ".cache",
+    ".vite",
+];
+/// How many files of a folder that was just ignored are looked at.
+const MOST_IGNORED: usize = 2_000;
+
+/// Finds what stands against the phase now, and keeps it.
+pub async fn look(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, Error> {
+    let found = find(phases, row).await?;
+    phases.store.write_now(|w| w.set_violations(row, &found))?;
+    Ok(found)
+}
+
+/// After a shell command: returns what to tell the agent, if it changed what it may not.
+pub async fn after_command(phases: &Phases, session: &str) -> Result<Option<String>, Error> {
+    super::command_ended(phases, session)?;
+    let mut said = Vec::new();
+    for row in phases.active(session)? {
+        let found = look(phases, &row).await?;
+        if !found.is_empty() {
+            said.push(wording::violated(&row, &found));
+        }
+    }
+    Ok((!said.is_empty()).then(|| said.join("\n\n")))
+}
+
+async fn find(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, Error> {
+    let mut found = guarded_files::changed(phases, row);
+    // Everything but what is guarded may change in these.
+    if matches!(row.phase, Phase::Implementation | Phase::Done) {
+        return Ok(found);
+    }
+    let snapshot = phases.snapshot(row);
+    for change in snapshot.changes().await? {
+        for path in files_in(&row.worktree, &change) {
+            let change = Changed {
+                path,
+                how: change.how,
+            };
+            if let Some(kind) = forbidden(phases, row, &snapshot, &change).await? {
+                found.push(Violation {
+                    path: change.path,
+                    kind,
+                    how: change.how,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the kind of code that a change touches and may not.
+async fn forbidden(
+    phases: &Phases,
+    row: &PhaseRow,
+    snapshot: &Snapshot,
+    change: &Changed,
+) -> Result<Option<FileKind>, Error> {
+    let path = row.worktree.join(&change.path);
+    if guarded_files::is_guarded(phases, std::slice::from_ref(row), &path) {
+        // Compared by what it says.
+        return Ok(None);
+    }
+    let Some(profile) = phases.profile(&row.worktree, &path)? else {
+        return Ok(None);
+    };
+    let kind = profile.kind(&path);
+    let depends = row.phase.allows(FileKind::Production) != row.phase.allows(FileKind::Test);
+    if kind == FileKind::Production && depends && profile.may_hold_tests(&path) {
+        let before = snapshot.content(&change.path).await?.unwrap_or_default();
+        let after = file::read(&path, LARGEST).unwrap_or_default();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let kinds = kinds_of_rust(&text(&before), &text(&after));
+        return Ok(kinds.into_iter().find(|kind| !row.phase.allows(*kind)));
+    }
+    Ok((!row.phase.allows(kind)).then_some(kind))
+}
+
+/// Returns the files that a change is about: those of a folder that git ignores as a whole since the phase
+/// began, but for what programs build.
+fn files_in(worktree: &Path, change: &Changed) -> Vec<PathBuf> {
+    let built = change.path.components().any(|part| {
+        let name = part.as_os_str();
+        BUILT.iter().any(|built| name == *built)
+    });
+    if change.how == Alteration::Ignored && built {
+        return Vec::new();
+    }
+    if !worktree.join(&change.path).is_dir() {
+        return vec![change.path.clone()];
+    }
+    if change.how != Alteration::Ignored {
+        // A repository inside this one, which git names as a folder.
+        return Vec::new();
+    }
+    let mut folders = vec![change.path.clone()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(worktree.join(&folder)) else {
+            continue;
+        };
+        for entry in entries.filter_map(Result::ok) {
+            let path = folder.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                _ => files.push(path),
+            }
+            if files.len() >= MOST_IGNORED {
+                return files;
+            }
+        }
+    }
+    files
+}
+
+/// What a restore did.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Restored {
+    pub files: Vec<Violation>,
+    /// Where the versions are that were put aside.
+    pub kept: Option<PathBuf>,
+}
+
+/// Puts back what stands against the phase. What it replaces is kept.
+pub async fn restore(phases: &Phases, row: &PhaseRow) -> Result<Restored, Error> {
+    let found = look(phases, row).await?;
+    if found.is_empty() {
+        return Ok(Restored {
+            files: found,
+            kept: None,
+        });
+    }
+    let kept = phases
+        .state_dir
+        .join("phases/undone")
+        .join(Uuid::new_v4().to_string());
+    let (guarded, others): (Vec<_>, Vec<_>) = found
+        .iter()
+        .cloned()
+        .partition(|violation| violation.kind == FileKind::Guard);
+    let changes: Vec<Changed> = others
+        .into_iter()
+        .map(|violation| Changed {
+            path: violation.path,
+            how: violation.how,
+        })
+        .collect();
+    phases.snapshot(row).restore(&changes, &kept).await?;
+    for violation in &guarded {
+        guarded_files::restore(phases, row, violation).map_err(|error| {
+            Error::new(
+                Code::Internal,
+                format!("cannot restore {}: {error}", violation.path.display()),
+            )
+        })?;
+    }
+    let left = look(phases, row).await?;
+    if !left.is_empty() {
+        return Err(Error::new(
+            Code::IllegalState,
+            format!("some changes could not be undone: {}", wording::list(&left)),
+        ));
+    }
+    Ok(Restored {
+        files: found,
+        kept: kept.exists().then_some(kept),
+    })
+}
