@@ -3,7 +3,8 @@
 //! One Claude session is one row of a kind, for the one process that has it open. Its row ends with its server; the same
 //! session finds it again.
 
-use super::request_changes::not_a_reviewer;
+use super::instance_facts::unused_id;
+use super::review_round::not_a_reviewer;
 use super::terminal::pane_of_this_process;
 use super::{Context, Run};
 use crate::agent::{self, Wanted};
@@ -449,24 +450,4 @@ pub async fn forget(context: &Context, id: &InstanceId) -> Result<(), Error> {
         })
         .await?;
     Ok(())
-}
-
-/// Returns the first id of a subject that was never used.
-pub(super) fn unused_id(
-    reader: &Reader<'_>,
-    kind: InstanceKind,
-    subject: &Subject,
-) -> Result<InstanceId, StoreError> {
-    let mut attempt = 1;
-    loop {
-        let id = match kind {
-            InstanceKind::Coding => InstanceId::coding(subject, attempt),
-            InstanceKind::Planning => InstanceId::planning(subject, attempt),
-            InstanceKind::Review => InstanceId::review(&InstanceId::coding(subject, 1), attempt),
-        };
-        if !reader.instance_exists(&id)? {
-            return Ok(id);
-        }
-        attempt += 1;
-    }
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::Context;
 use super::deliver::deliver_for_unserved;
-use super::launch::session_name;
+use super::instance_facts::session_name;
 use super::panes::{PaneLife, Panes};
 use super::reconcile::{Reconciled, reconcile_and_keep};
 use super::terminal::claude_session;

@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::finish::{end_session, release, still_in_use};
+use super::finish::{claim, end_session, release, still_in_use};
 use super::panes::Panes;
 use super::put_away::{PutAway, put_away};
-use super::reconcile::claim;
 use super::{Context, Run, agent_files};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, Origin, Status};

@@ -6,7 +6,7 @@
 use uuid::Uuid;
 
 use super::Context;
-use super::launch::session_name;
+use super::instance_facts::session_name;
 use crate::error::{Code, Error};
 use crate::model::hidden::{self, first_hidden};
 use crate::model::text::check_line;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use super::finish::end;
-use super::tdd::{tdd_run_of, turns};
+use super::headless::{has_turn_under_way, tdd_run_of};
 use super::terminal::claude_state;
 use super::{Context, Run};
 use crate::agent::{self, AgentState};
@@ -75,7 +75,7 @@ pub async fn finish_when_done(context: &Context, id: &InstanceId) -> Result<(), 
     tokio::time::sleep(ANSWER).await;
     if tdd_run_of(context, id).await?.is_some() {
         let deadline = tokio::time::Instant::now() + LAST_TURN;
-        while turns::is_under_way(context, id)? && tokio::time::Instant::now() < deadline {
+        while has_turn_under_way(context, id)? && tokio::time::Instant::now() < deadline {
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         }
         end(context, &Run::unattended(), id, None, None).await?;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::launch::session_name;
+use super::instance_facts::session_name;
 use super::put_away::{PutAway, leave_by_policy, put_away};
-use super::request_changes::lose_review;
+use super::review_round::lose_review;
 use super::{Context, Run, agent_files};
 use crate::agent;
 use crate::config::Cleanup;
@@ -78,6 +78,33 @@ pub(super) async fn end(
         release(context, id).await?;
     }
     ended
+}
+
+/// Takes the instance over, unless it was touched since it was looked at.
+///
+/// A launcher may have finished in the meantime, and then gone: what looked unfinished is whole.
+pub(super) async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
+    let (seen, me) = (instance.clone(), process::this_process());
+    let claimed = context
+        .store
+        .write(move |w| {
+            if !w.instance_exists(&seen.id)? {
+                return Ok(false);
+            }
+            let now = w.instance(&seen.id)?;
+            let untouched = now.owner == seen.owner
+                && now.server == seen.server
+                && now.launch_step == seen.launch_step
+                && now.status == seen.status
+                && now.status_since == seen.status_since
+                && now.created_at == seen.created_at;
+            if untouched {
+                w.set_owner(&seen.id, Some(&me))?;
+            }
+            Ok(untouched)
+        })
+        .await?;
+    Ok(claimed)
 }
 
 /// Lets go of an instance that could not be put in order, so that whoever looks next tries again.

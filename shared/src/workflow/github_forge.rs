@@ -4,7 +4,7 @@
 //! alone for a while, which every process then respects.
 
 use super::committed::merged_before;
-use super::publish::Work;
+use super::publication::Work;
 use super::{Context, Run};
 use crate::error::{Code, Error};
 use crate::forge::{Fetched, ForgeError, Github, GithubRemote};

@@ -8,15 +8,17 @@ use std::path::PathBuf;
 
 use uuid::Uuid;
 
-use super::adopt::unused_id;
 use super::agent_files::{self, Briefing};
 use super::finish::release;
-use super::tdd::{tdd_run_of, turns};
+use super::headless::{ask_for_turn, tdd_run_of};
+use super::instance_facts::{
+    Issue, record_step, session_name, unused_id, worktree_folder, worktree_label,
+};
 use super::undo::undo;
 use super::{Context, Run};
 use crate::agent::{self, Handover, LAUNCH_ID, Session};
 use crate::error::{Code, Error};
-use crate::git::{self, Checkout, GitError, Head, Repository};
+use crate::git::{Checkout, GitError, Head, Repository};
 use crate::model::id::Subject;
 use crate::model::{
     Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange, TaskId,
@@ -24,15 +26,7 @@ use crate::model::{
 };
 use crate::process;
 use crate::store::{NewInstance, NewStart, StoreError, Writer};
-use crate::tmux::{NewSession, SessionName, Size};
-
-/// An issue that an agent is to work on.
-#[derive(Debug, Clone)]
-pub struct Issue {
-    pub number: u64,
-    pub title: String,
-    pub body: String,
-}
+use crate::tmux::{NewSession, Size};
 
 /// What is wanted.
 #[derive(Debug, Clone)]
@@ -250,17 +244,6 @@ fn start_task(writer: &Writer<'_>, new: &NewInstance) -> Result<(), StoreError> 
     writer.set_task_status(id, TaskStatus::InProgress)
 }
 
-/// Returns the folder for a repository's worktrees: outside of it, so that nothing in it sees them.
-pub(super) fn worktree_folder(context: &Context, repository: &Repository) -> PathBuf {
-    let root = repository.root();
-    let beside = root.parent().unwrap_or(root);
-    let folder = beside
-        .join(&context.settings().resources.worktree_root)
-        .join(repository.name());
-    // A link may lead to another disk; Claude Code and git know a folder by its real path.
-    git::resolved(&folder)
-}
-
 /// Takes the steps. Dropped in the middle, it leaves what the row says.
 pub(super) async fn build(
     context: &Context,
@@ -323,17 +306,6 @@ pub(super) async fn make_worktree(
     Ok(repository.label_worktree(path, &worktree_label(instance))?)
 }
 
-/// Tells whether the worktree in an agent's place is not another's: an agent of another state folder may have the
-/// same name, and so the same place.
-pub(super) fn is_own_worktree(repository: &Repository, instance: &Instance) -> Result<bool, Error> {
-    let label = repository.label_of_worktree(&instance.worktree_path)?;
-    Ok(label.is_none_or(|label| label == worktree_label(instance)))
-}
-
-fn worktree_label(instance: &Instance) -> String {
-    format!("{} {}", instance.id, instance.created_at)
-}
-
 /// Whether an agent begins or goes on.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SessionStart {
@@ -371,7 +343,7 @@ pub(super) async fn start_agent(
             agent::prepare_turns(&folder)?;
             // One that is taken up again is told later what its turn is about.
             if matches!(how, SessionStart::New) {
-                turns::ask(context, repository, instance, &tdd, session, briefing).await?;
+                ask_for_turn(context, repository, instance, &tdd, session, briefing).await?;
             }
             ("host-agent", folder)
         }
@@ -461,29 +433,4 @@ fn was_ended(id: &InstanceId) -> Error {
         Code::Cancelled,
         format!("`{id}` was ended while it was being started"),
     )
-}
-
-/// Returns the name of an instance's tmux session.
-pub(super) fn session_name(instance: &Instance) -> Result<SessionName, Error> {
-    match &instance.tmux_session {
-        Some(name) => Ok(SessionName::new(name.as_str())?),
-        None => Err(Error::new(
-            Code::TmuxSessionNotFound,
-            format!("`{}` runs in a session of its own", instance.id),
-        )
-        .hint("Claude Codex has no terminal of it: go to the terminal where it was started.")),
-    }
-}
-
-pub(super) async fn record_step(
-    context: &Context,
-    instance: &Instance,
-    step: LaunchStep,
-) -> Result<(), Error> {
-    let id = instance.id.clone();
-    context
-        .store
-        .write(move |w| w.set_launch_step(&id, step))
-        .await?;
-    Ok(())
 }

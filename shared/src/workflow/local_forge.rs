@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Context;
 use super::committed::merged_before;
-use super::publish::Work;
+use super::publication::Work;
 use crate::error::{Code, Error};
 use crate::git::{DiffText, MergeTurn, Oid, Repository, Resumed};
 use crate::model::{MergeMethod, NewPullRequest, PullRequest, PullState};

@@ -6,9 +6,10 @@
 use std::time::Duration;
 
 use super::committed::{branch_of, check_clean, check_on_branch, check_publishable};
+use super::publication::{CreatePr, Work};
 use super::publish_moves::{Begun, begin, finish, take_back};
 use super::pull_forge::Pulls;
-use super::request_changes::{hand_over_commits, undecided};
+use super::review_round::{hand_over_commits, undecided};
 use super::{Context, Run, detach, pull_text, reconcile};
 use crate::error::{Code, Error};
 use crate::git::{FastForward, Oid, Repository};
@@ -20,14 +21,6 @@ use crate::process;
 
 /// How often a call looks whether another has ended.
 const POLL: Duration = Duration::from_millis(50);
-
-/// The pull request as its author asks for it.
-#[derive(Debug, Clone)]
-pub struct CreatePr {
-    pub title: String,
-    pub description: String,
-    pub draft: bool,
-}
 
 /// A pull request that stands.
 #[derive(Debug, Clone)]
@@ -48,15 +41,6 @@ pub enum PublishOutcome {
     Updated,
     /// An earlier call of the same reviewer made it.
     Unchanged,
-}
-
-/// What is to be published, and in whose name.
-pub(super) struct Work {
-    pub(super) coder: Instance,
-    /// The round that this approves; none if the coder publishes itself.
-    pub(super) review: Option<Review>,
-    pub(super) branch: String,
-    pub(super) commit: Oid,
 }
 
 /// Publishes the work of a coder, in the name of itself or of its reviewer.

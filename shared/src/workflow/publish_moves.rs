@@ -1,6 +1,6 @@
 //! How a coder moves while its work is published, each move in one transaction.
 
-use super::publish::{CreatePr, Work};
+use super::publication::{CreatePr, Work};
 use super::{Context, Run, wording};
 use crate::config::Cleanup;
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! Pull requests of a repository, on whichever forge is in force.
 
 use super::github_forge::GithubForge;
-use super::publish::Work;
+use super::publication::Work;
 use super::{Context, Forge, Run, forge, local_forge};
 use crate::error::{Code, Error};
 use crate::git::Repository;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::launch::is_own_worktree;
+use super::instance_facts::is_own_worktree;
 use super::{Context, agent_files};
 use crate::agent;
 use crate::error::Error;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::adopt::{end_of_session, is_gone};
 use super::clean::clean_one;
 use super::deliver::deliver_for_unserved;
-use super::finish::{end, fail, release};
+use super::finish::{claim, end, fail, release};
 use super::local_forge::settle_merges;
 use super::panes::{PaneLife, Panes};
 use super::publish_moves::publish_failed;
@@ -319,33 +319,6 @@ fn diagnose(instance: &Instance, time_is_up: bool, panes: &Panes) -> Diagnosis {
         (false, _, _) => StatusEvent::Failed,
     };
     Diagnosis::Over(event, reason)
-}
-
-/// Takes the instance over, unless it was touched since it was looked at.
-///
-/// A launcher may have finished in the meantime, and then gone: what looked unfinished is whole.
-pub(super) async fn claim(context: &Context, instance: &Instance) -> Result<bool, Error> {
-    let (seen, me) = (instance.clone(), process::this_process());
-    let claimed = context
-        .store
-        .write(move |w| {
-            if !w.instance_exists(&seen.id)? {
-                return Ok(false);
-            }
-            let now = w.instance(&seen.id)?;
-            let untouched = now.owner == seen.owner
-                && now.server == seen.server
-                && now.launch_step == seen.launch_step
-                && now.status == seen.status
-                && now.status_since == seen.status_since
-                && now.created_at == seen.created_at;
-            if untouched {
-                w.set_owner(&seen.id, Some(&me))?;
-            }
-            Ok(untouched)
-        })
-        .await?;
-    Ok(claimed)
 }
 
 async fn record(context: &Context, changes: &[StatusChange]) -> Result<(), Error> {

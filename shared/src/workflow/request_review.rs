@@ -7,7 +7,8 @@ use uuid::Uuid;
 
 use super::agent_files::{self, Briefing};
 use super::committed::{check_clean, check_reviewable, review_base};
-use super::launch::{build, worktree_folder};
+use super::instance_facts::worktree_folder;
+use super::launch::build;
 use super::undo::undo;
 use super::{Context, Run, wording};
 use crate::error::{Code, Error};

@@ -1,10 +1,11 @@
 //! Bringing an ended agent back, with its conversation.
 
 use super::agent_files::Briefing;
-use super::launch::{SessionStart, is_own_worktree, make_worktree, start_agent};
+use super::headless::tdd_run_of;
+use super::instance_facts::is_own_worktree;
+use super::launch::{SessionStart, make_worktree, start_agent};
 use super::reconcile::reconcile_to_act;
 use super::sync::until_left_alone;
-use super::tdd::tdd_run_of;
 use super::{Context, Run, agent_files, deliver};
 use crate::error::{Code, Error};
 use crate::git::{Checkout, GitError, Repository};

@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 use super::Context;
-use super::launch::session_name;
-use super::tdd::tdd_run_of;
+use super::headless::tdd_run_of;
+use super::instance_facts::session_name;
 use crate::agent::{self, AgentState, Draft, Screen, Waiting};
 use crate::error::Error;
 use crate::model::{Instance, InstanceId, Origin, Status, WaitReason};

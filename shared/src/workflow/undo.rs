@@ -1,9 +1,9 @@
 //! Taking a launch back, in reverse, from wherever it stopped.
 
 use super::finish::{end, end_session, still_in_use};
-use super::launch::record_step;
+use super::instance_facts::record_step;
 use super::put_away::{PutAway, keep_or_remove_worktree};
-use super::request_changes::lose_review;
+use super::review_round::lose_review;
 use super::{Context, Run, agent_files};
 use crate::error::{Code, Error};
 use crate::model::{Instance, InstanceId, InstanceKind, LaunchStep, StatusEvent, TaskStatus};

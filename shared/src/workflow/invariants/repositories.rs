@@ -7,7 +7,7 @@ use super::{Context, Invariant, InvariantViolation};
 use crate::error::Error;
 use crate::git::{GitError, HIDING_FILE, Repository, Worktree};
 use crate::model::{Instance, Origin};
-use crate::workflow::launch::worktree_folder;
+use crate::workflow::instance_facts::worktree_folder;
 
 /// Where the built-in forge keeps the commits of its pull requests.
 const PULL_REFS: &str = "refs/codex/pull/";

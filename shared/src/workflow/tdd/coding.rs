@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use super::TddNews;
 use super::drive::launch_request;
 use super::rounds::{Rounds, is_published};
 use super::words::{storable, taken_up};
-use super::{TddNews, turns};
 use crate::agent::{self, AgentState, Session};
 use crate::error::{Code, Error};
 use crate::model::{Instance, TddRole, TddRun, TddStep};
 use crate::store::NextTurn;
 use crate::workflow::agent_files::{self, Briefing};
 use crate::workflow::connect::came_to_life;
+use crate::workflow::headless::ask_for_turn;
 use crate::workflow::launch::launch_as;
 use crate::workflow::resume::take_up;
 
@@ -164,7 +165,7 @@ impl Rounds<'_> {
             None => Session::New(Uuid::new_v4()),
         };
         let briefing = Briefing::default();
-        turns::ask(
+        ask_for_turn(
             self.context,
             &self.repository,
             coder,

@@ -12,7 +12,8 @@ use crate::model::{InstanceId, InstanceKind, StatusEvent, TddResult, TddRun, Tdd
 use crate::process;
 use crate::store::NewTddRun;
 use crate::workflow::finish::fail;
-use crate::workflow::launch::{LaunchRequest, preflight, worktree_folder};
+use crate::workflow::instance_facts::worktree_folder;
+use crate::workflow::launch::{LaunchRequest, preflight};
 use crate::workflow::pull_forge::Pulls;
 use crate::workflow::put_away::describe;
 use crate::workflow::reconcile::reconcile_to_act;

@@ -18,9 +18,7 @@ pub use detached::{begin_tdd, keep_spec};
 pub use drive::{TddRequest, resume_tdd, start_tdd};
 pub use spec::{TddSpec, read_spec};
 
-use super::Context;
 use crate::agent::StreamEvent;
-use crate::error::Error;
 use crate::model::{InstanceId, TddRole, TddRun};
 
 /// Who is told what happens in a run.
@@ -62,11 +60,4 @@ pub enum TddNews<'a> {
     LeftBehind {
         what: &'a str,
     },
-}
-
-/// Returns the run that an agent belongs to: then it is headless.
-pub async fn tdd_run_of(context: &Context, agent: &InstanceId) -> Result<Option<TddRun>, Error> {
-    let agent = agent.clone();
-    let run = context.store.read(move |r| r.tdd_run_of(&agent)).await?;
-    Ok(run)
 }
