@@ -4,14 +4,12 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;
 use crate::{
     AnalysisError, ArchitectureReport, CodebaseReport, Control, DEFAULT_BUDGET, DependencyReport,
-    Depth, Incomplete, IssueReport, IssuesInput, Listing, Report, summarise,
+    Depth, Incomplete, IssueReport, IssuesInput, Listing, Report, Scope, summarise,
 };
 
 /// Goes up when the same repository would give another report.
@@ -19,38 +17,6 @@ const ANALYSIS_VERSION: u32 = 1;
 
 /// Tokens that the fields around the report take.
 const ENVELOPE: usize = 300;
-
-/// What an analysis looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    Architecture,
-    Issues,
-    Codebase,
-    Dependencies,
-}
-
-impl Scope {
-    pub const ALL: [Self; 4] = [
-        Self::Architecture,
-        Self::Issues,
-        Self::Codebase,
-        Self::Dependencies,
-    ];
-
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scope| scope.name() == name)
-    }
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Architecture => "architecture",
-            Self::Issues => "issues",
-            Self::Codebase => "codebase",
-            Self::Dependencies => "dependencies",
-        }
-    }
-}
 
 /// A scope with what it needs to know beforehand.
 #[derive(Debug)]

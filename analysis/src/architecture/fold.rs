@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::imports::{Family, family};
 use super::packages::Found;
 use crate::Control;
 use crate::paths::folder_of;
+use crate::tree::imports::{Family, family};
 use crate::tree::scan::Tree;
 
 /// More modules than this are too many to look at.

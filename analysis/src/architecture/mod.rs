@@ -5,7 +5,6 @@ mod coupling;
 mod fold;
 mod graph;
 mod identity;
-pub(crate) mod imports;
 mod packages;
 mod reading;
 mod resolve;
@@ -15,8 +14,8 @@ mod surface;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::codebase::{history_of, usable};
 use super::git::GitFailure;
+use super::history::{history_of, usable};
 use super::report::architecture::{ArchitectureReport, EntryKind, EntryPoint};
 use super::report::{Incomplete, Listing};
 use super::tree::classify::Origin;

@@ -1,11 +1,11 @@
 //! What each module offers to others.
 
 use super::fold::Folding;
-use super::imports::ExportKind;
 use super::resolve::FileGraph;
 use crate::report::Listing;
 use crate::report::architecture::ModuleSurface;
 use crate::text::shortened;
+use crate::tree::imports::ExportKind;
 use crate::tree::scan::Tree;
 
 /// Most names of one module.

@@ -8,9 +8,8 @@ use crate::history::History;
 use crate::history::blame::{self, Question};
 use crate::history::churn::FileChurn;
 use crate::history::date::{days_between, now};
-use crate::report::codebase::{Age, AgeBasis, Marker, MarkersReport};
+use crate::report::codebase::{Age, AgeBasis, Marker, MarkerKind, MarkersReport};
 use crate::report::{Incomplete, Listing};
-use crate::tree::markers::MarkerKind;
 use crate::tree::scan::{Tree, TreeFile};
 use crate::{Control, Depth};
 

@@ -7,10 +7,9 @@ mod markers;
 mod sizes;
 
 use std::path::Path;
-use std::sync::mpsc::Receiver;
 
-use super::git::{self, GitFailure};
-use super::history::{self, History, LinesByPath, churn};
+use super::git::GitFailure;
+use super::history::{churn, history_of, usable};
 use super::report::Incomplete;
 use super::report::codebase::CodebaseReport;
 use super::tree::scan::{self, Reading};
@@ -104,36 +103,4 @@ pub fn codebase(
     report.incomplete = incomplete.into();
     control.report(1.0, "done");
     Ok(report)
-}
-
-/// Reads the history; an empty repository has an empty one.
-pub(super) fn history_of(
-    root: &Path,
-    known: Option<Receiver<LinesByPath>>,
-    control: &Control,
-) -> Result<History, GitFailure> {
-    git::output(root, &["rev-parse", "--git-dir"], control)?;
-    if git::output(root, &["rev-parse", "--verify", "--quiet", "HEAD"], control).is_err() {
-        return Ok(History::default());
-    }
-    history::read(root, known, control)
-}
-
-/// Returns the history if there is one; what is missing goes to the list.
-pub(super) fn usable(
-    history: Result<History, GitFailure>,
-    incomplete: &mut Vec<Incomplete>,
-) -> Option<History> {
-    match history {
-        Ok(history) => {
-            if let Some(why) = &history.cut {
-                incomplete.push(Incomplete::new("history", why.clone()));
-            }
-            Some(history)
-        }
-        Err(failure) => {
-            incomplete.push(Incomplete::new("history", failure.to_string()));
-            None
-        }
-    }
 }

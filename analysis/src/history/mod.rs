@@ -12,7 +12,8 @@ use std::path::Path;
 use std::sync::mpsc::Receiver;
 
 use super::Control;
-use super::git::GitFailure;
+use super::git::{self, GitFailure};
+use super::report::Incomplete;
 use crate::paths::printable;
 
 /// Most commits that are read, the newest first; more would not be done in the time of any depth.
@@ -23,6 +24,38 @@ const WORTH_SPLITTING: usize = 64;
 
 /// Lines of the text files of the working tree, by printable path.
 pub(crate) type LinesByPath = HashMap<String, u32>;
+
+/// Reads the history; an empty repository has an empty one.
+pub(crate) fn history_of(
+    root: &Path,
+    known: Option<Receiver<LinesByPath>>,
+    control: &Control,
+) -> Result<History, GitFailure> {
+    git::output(root, &["rev-parse", "--git-dir"], control)?;
+    if git::output(root, &["rev-parse", "--verify", "--quiet", "HEAD"], control).is_err() {
+        return Ok(History::default());
+    }
+    read(root, known, control)
+}
+
+/// Returns the history if there is one; what is missing goes to the list.
+pub(crate) fn usable(
+    history: Result<History, GitFailure>,
+    incomplete: &mut Vec<Incomplete>,
+) -> Option<History> {
+    match history {
+        Ok(history) => {
+            if let Some(why) = &history.cut {
+                incomplete.push(Incomplete::new("history", why.clone()));
+            }
+            Some(history)
+        }
+        Err(failure) => {
+            incomplete.push(Incomplete::new("history", failure.to_string()));
+            None
+        }
+    }
+}
 
 /// One commit.
 #[derive(Debug, Clone)]

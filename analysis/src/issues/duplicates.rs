@@ -4,14 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::input::IssuesInput;
 use super::words::{Rarity, words};
+use crate::report::issues::DUPLICATE_THRESHOLD;
 use crate::report::issues::LikelyDuplicate;
 use crate::text::harmless;
 use crate::{AnalysisError, Control};
-
-/// Cosine from which two items are likely the same.
-///
-/// Issues of one project share its vocabulary, so that anything below one half is common.
-pub(crate) const THRESHOLD: f32 = 0.55;
 
 /// Items compared; beyond that the pairs are too many to be of use.
 const MOST_ITEMS: usize = 5_000;
@@ -61,7 +57,7 @@ pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, Anal
         }
         for (other, similarity) in cosines
             .into_iter()
-            .filter(|(_, similarity)| *similarity >= THRESHOLD)
+            .filter(|(_, similarity)| *similarity >= DUPLICATE_THRESHOLD)
         {
             found.push(pair(
                 input,

@@ -19,7 +19,6 @@ use crate::tree::scan::Reading;
 use crate::{AnalysisError, Control, Depth, Incomplete};
 
 use super::report::issues::{IssueReport, SourceKind};
-pub(super) use duplicates::THRESHOLD as DUPLICATE_THRESHOLD;
 use input::{IssuesInput, Source};
 
 /// Analyses the open work on a repository.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cut, Incomplete, Listing, Report, headline};
 use crate::Depth;
-pub use crate::tree::markers::MarkerKind;
 
 /// What the code of a repository is made of and where its risks are.
 ///
@@ -249,6 +248,18 @@ pub struct MarkersReport {
     pub xxx: u64,
     /// FIXME, HACK and XXX before TODO; within each the oldest first.
     pub list: Listing<Marker>,
+}
+
+/// The word that marks work left to do.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum MarkerKind {
+    Fixme,
+    Hack,
+    Xxx,
+    Todo,
 }
 
 /// One marker.

@@ -6,7 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cut, Incomplete, Listing, Report, headline, shorten};
 use crate::Depth;
-use crate::issues::DUPLICATE_THRESHOLD;
+
+/// Cosine from which two items are likely the same.
+///
+/// Issues of one project share its vocabulary, so that anything below one half is common.
+pub(crate) const DUPLICATE_THRESHOLD: f32 = 0.55;
 
 /// Items kept of a list inside an entry when a report is summarised.
 const NESTED: usize = 6;

@@ -4,25 +4,12 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use memchr::{memchr, memchr_iter, memrchr};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::grammar::Grammar;
 use super::lexer::{self, Listener};
 use crate::paths::printable;
+use crate::report::codebase::MarkerKind;
 use crate::text::shortened;
-
-/// The word that marks work left to do.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum MarkerKind {
-    Fixme,
-    Hack,
-    Xxx,
-    Todo,
-}
 
 const WORDS: [(&str, MarkerKind); 4] = [
     ("TODO", MarkerKind::Todo),

@@ -6,6 +6,7 @@ pub(crate) mod attributes;
 pub(crate) mod classify;
 pub(crate) mod file_list;
 pub(crate) mod grammar;
+pub(crate) mod imports;
 pub(crate) mod language;
 mod language_table;
 pub(crate) mod lexer;

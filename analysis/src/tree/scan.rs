@@ -16,8 +16,8 @@ use super::lexer::{self, LineCounts};
 use super::markers::{self, FoundMarker};
 use super::open;
 use super::rust_tests;
-use crate::architecture::imports::{self, SourceFacts};
 use crate::paths::{name_of, printable};
+use crate::tree::imports::{self, SourceFacts};
 use crate::{AnalysisError, Control};
 
 /// Files larger than this are counted but not read.

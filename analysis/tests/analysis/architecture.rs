@@ -371,7 +371,7 @@ fn the_graph_of_this_package_is_right() {
         "src/codebase/mod.rs > src/git.rs",
         "src/codebase/mod.rs > src/control.rs",
         "src/history/numstat.rs > src/git.rs",
-        "src/tree/scan.rs > src/architecture/imports/mod.rs",
+        "src/tree/scan.rs > src/tree/imports/mod.rs",
         "src/fingerprint.rs > src/git.rs",
     ] {
         assert!(edges.contains(edge), "{edge}");

@@ -11,6 +11,7 @@ mod audit;
 mod bad_database;
 mod bad_input;
 mod care;
+mod cycles;
 mod docs;
 mod examples;
 mod faults;

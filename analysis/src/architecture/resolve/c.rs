@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::Target;
-use crate::architecture::imports::Import;
 use crate::architecture::packages::join;
 use crate::paths::{folder_of, name_of};
 use crate::tree::classify::Origin;
+use crate::tree::imports::Import;
 use crate::tree::scan::Tree;
 
 /// The headers of the repository by their file name.

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Target;
-use crate::architecture::imports::Import;
 use crate::architecture::packages::{Found, Sources, join};
 use crate::paths::{folder_of, name_of};
 use crate::report::architecture::{Ecosystem, EntryKind};
+use crate::tree::imports::Import;
 use crate::tree::language::named;
 use crate::tree::lexer::{self, Listener};
 use crate::tree::scan::Tree;

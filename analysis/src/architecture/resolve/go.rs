@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::{Target, files_of};
-use crate::architecture::imports::{Family, Import};
 use crate::architecture::packages::{Found, join};
 use crate::paths::{folder_of, name_of};
 use crate::report::architecture::Ecosystem;
+use crate::tree::imports::{Family, Import};
 use crate::tree::scan::Tree;
 
 /// The Go modules of the repository.

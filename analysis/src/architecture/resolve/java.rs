@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use super::{Target, files_of};
-use crate::architecture::imports::{Family, Import};
 use crate::paths::name_of;
+use crate::tree::imports::{Family, Import};
 use crate::tree::scan::Tree;
 
 /// The classes of the repository.

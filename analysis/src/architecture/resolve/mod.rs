@@ -7,9 +7,9 @@ mod java;
 mod python;
 mod rust;
 
-use super::imports::{Family, SourceFacts, family};
 use super::packages::{Found, Sources};
 use crate::tree::classify::Origin;
+use crate::tree::imports::{Family, SourceFacts, family};
 use crate::tree::scan::{Tree, TreeFile};
 use crate::{AnalysisError, Control};
 

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Target, files_of};
-use crate::architecture::imports::{Family, Import};
 use crate::architecture::packages::join;
 use crate::paths::{folder_of, name_of};
+use crate::tree::imports::{Family, Import};
 use crate::tree::scan::Tree;
 
 /// The modules of the repository by their dotted names.

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::Target;
 use crate::Control;
-use crate::architecture::imports::{RustFacts, RustUse, SourceFacts};
 use crate::architecture::packages::{Found, join};
 use crate::paths::{folder_of, name_of};
+use crate::tree::imports::{RustFacts, RustUse, SourceFacts};
 use crate::tree::scan::Tree;
 
 /// So many re-exports are looked at for one path; globs of globs would multiply without end.
