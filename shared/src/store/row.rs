@@ -59,8 +59,7 @@ pub(super) fn parsed<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
 where
     T: FromStr<Err: Error + Send + Sync + 'static>,
 {
-    let text: String = row.get(column)?;
-    text.parse().map_err(|error| conversion(column, error))
+    InOrder::of(row).parsed(column)
 }
 
 /// Reads a text column that may be NULL.
@@ -68,9 +67,7 @@ pub(super) fn parsed_option<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<
 where
     T: FromStr<Err: Error + Send + Sync + 'static>,
 {
-    let text: Option<String> = row.get(column)?;
-    text.map(|text| text.parse().map_err(|error| conversion(column, error)))
-        .transpose()
+    InOrder::of(row).parsed_option(column)
 }
 
 /// Reads a JSON column.
