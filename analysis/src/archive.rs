@@ -1,4 +1,4 @@
-//! Complete reports, kept in the state folder so that they can be found again and read page by page.
+//! The archive of complete reports in the state folder: lookup by id, pages, retention.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -13,24 +13,25 @@ use serde_json::Value;
 use crate::{Depth, Scope};
 
 /// How many reports are kept, the newest.
-pub const KEPT: usize = 50;
+pub const MAX_REPORTS: usize = 50;
 
 /// The largest report that is read whole.
-const LARGEST: u64 = 64 << 20;
+const MAX_REPORT_SIZE: u64 = 64 << 20;
 
 /// Bytes of one page: about as many tokens as an answer has.
-const PAGE: usize = 24_000;
+const PAGE_SIZE: usize = 24_000;
 
 /// Entries of a report up to this many bytes stand on a line of their own.
-const LINE: usize = 400;
+const MAX_LINE: usize = 400;
 
 /// What an interrupted write left behind is removed after this time.
-const LEFT_OVER: Duration = Duration::from_hours(1);
+const ABANDONED_WRITE_GRACE: Duration = Duration::from_hours(1);
 
 /// The reports of all repositories of a user.
 #[derive(Debug, Clone)]
 pub struct Archive {
     folder: PathBuf,
+    cache: PathBuf,
 }
 
 /// A report that is stored.
@@ -57,7 +58,13 @@ impl Archive {
     pub fn in_state(state_dir: &Path) -> Self {
         Self {
             folder: state_dir.join("analysis"),
+            cache: state_dir.join("analysis-cache"),
         }
+    }
+
+    /// Returns the folder for what later analyses need not read again.
+    pub(crate) fn cache(&self) -> &Path {
+        &self.cache
     }
 
     fn file(&self, id: &str) -> PathBuf {
@@ -89,7 +96,7 @@ impl Archive {
         }
         let path = self.file(id);
         let stored = described(id, &fs::metadata(&path).ok()?)?;
-        if stored.bytes > LARGEST {
+        if stored.bytes > MAX_REPORT_SIZE {
             return None;
         }
         let report = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
@@ -125,7 +132,7 @@ impl Archive {
         }
         file.seek(SeekFrom::Start(offset)).ok()?;
         let mut bytes = Vec::new();
-        file.take(PAGE as u64).read_to_end(&mut bytes).ok()?;
+        file.take(PAGE_SIZE as u64).read_to_end(&mut bytes).ok()?;
         if offset + (bytes.len() as u64) < total {
             bytes.truncate(whole_lines(&bytes));
         }
@@ -137,7 +144,7 @@ impl Archive {
         })
     }
 
-    /// Removes all but the newest reports. What can't be removed now goes another time.
+    /// Removes all but the newest reports. A failed removal is retried by the next write.
     fn prune(&self) {
         let mut reports: Vec<(SystemTime, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
@@ -147,12 +154,15 @@ impl Archive {
             let path = entry.path();
             if path.extension().is_some_and(|ending| ending == "json") {
                 reports.push((changed, path));
-            } else if changed.elapsed().is_ok_and(|age| age > LEFT_OVER) {
+            } else if changed
+                .elapsed()
+                .is_ok_and(|age| age > ABANDONED_WRITE_GRACE)
+            {
                 let _ = fs::remove_file(path);
             }
         }
         reports.sort_unstable_by(|one, other| other.cmp(one));
-        for (_, path) in reports.iter().skip(KEPT) {
+        for (_, path) in reports.iter().skip(MAX_REPORTS) {
             let _ = fs::remove_file(path);
         }
     }
@@ -166,7 +176,7 @@ fn is_id(id: &str) -> bool {
 /// Reads scope and depth out of the name: `codebase-deep-0123456789abcdef`.
 fn described(id: &str, meta: &fs::Metadata) -> Option<StoredReport> {
     let mut parts = id.splitn(3, '-');
-    let (scope, depth) = (Scope::named(parts.next()?)?, Depth::named(parts.next()?)?);
+    let (scope, depth) = (parts.next()?.parse().ok()?, Depth::named(parts.next()?)?);
     if !is_id(id) || !meta.is_file() {
         return None;
     }
@@ -201,7 +211,7 @@ fn write_lines(value: &Value, level: usize, text: &mut String) {
             return;
         }
     };
-    if compact.len() <= LINE {
+    if compact.len() <= MAX_LINE {
         text.push_str(&compact);
         return;
     }
@@ -251,7 +261,7 @@ mod tests {
     #[test]
     fn pages_add_up_to_the_report() {
         let (_folder, archive) = archive();
-        let long = "é".repeat(PAGE);
+        let long = "é".repeat(PAGE_SIZE);
         let items: Vec<Value> = (0..3_000)
             .map(|number| json!({"path": format!("src/é{number}.rs"), "lines": number}))
             .collect();
@@ -260,7 +270,7 @@ mod tests {
         let (mut text, mut next, mut pages) = (String::new(), Some(0), 0);
         while let Some(offset) = next {
             let page = archive.page("codebase-deep-1", offset).unwrap();
-            assert!(page.text.len() <= PAGE);
+            assert!(page.text.len() <= PAGE_SIZE);
             text.push_str(&page.text);
             next = page.next;
             pages += 1;
@@ -322,9 +332,9 @@ mod tests {
     #[test]
     fn the_newest_are_kept_and_nobody_else_reads_them() {
         let (folder, archive) = archive();
-        for number in 0..KEPT + 3 {
+        for number in 0..MAX_REPORTS + 3 {
             archive.store(&format!("r{number}"), &json!({})).unwrap();
-            let age = Duration::from_secs(3_600 * (KEPT + 3 - number) as u64);
+            let age = Duration::from_secs(3_600 * (MAX_REPORTS + 3 - number) as u64);
             File::open(archive.file(&format!("r{number}")))
                 .unwrap()
                 .set_modified(SystemTime::now() - age)
@@ -332,7 +342,7 @@ mod tests {
         }
         archive.store("newest", &json!({})).unwrap();
         let place = folder.path().join("state/analysis");
-        assert_eq!(fs::read_dir(&place).unwrap().count(), KEPT);
+        assert_eq!(fs::read_dir(&place).unwrap().count(), MAX_REPORTS);
         assert!(archive.find::<Value>("newest").is_some());
         assert!(archive.find::<Value>("r3").is_none());
         assert!(archive.find::<Value>("r4").is_some());

@@ -1,8 +1,8 @@
-//! What can go wrong with a whole analysis; parts that fail are listed as incomplete instead.
+//! `AnalysisError`: failures of a whole analysis; parts that fail are listed as incomplete instead.
 
 use std::path::PathBuf;
 
-/// Why there is no report at all.
+/// Why an analysis has no report.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
     #[error("the analysis was cancelled")]
@@ -14,4 +14,7 @@ pub enum AnalysisError {
     },
     #[error("{} is not a directory", path.display())]
     NotADirectory { path: PathBuf },
+    /// The path or the question of a focus can't be used.
+    #[error("{why}")]
+    Focus { why: String },
 }

@@ -1,4 +1,4 @@
-//! A key for caching: equal as long as neither the commit nor the working tree changes.
+//! The cache key of a working tree: equal as long as neither the commit nor a file changes.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -6,13 +6,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::{Control, git};
+use super::{Budget, git};
 
 /// Returns a key of the commit and of the state of the working tree.
 ///
 /// Changed and untracked files enter with their size and modification time. Without git (or when git can't
 /// tell in time) the key never repeats, so that nothing stale is taken from a cache.
-pub fn fingerprint(root: &Path, control: &Control) -> String {
+pub fn fingerprint(root: &Path, budget: &Budget) -> String {
     let status = git::output(
         root,
         &[
@@ -24,9 +24,9 @@ pub fn fingerprint(root: &Path, control: &Control) -> String {
             "--no-renames",
             "--ignore-submodules=none",
         ],
-        control,
+        budget,
     );
-    let top = git::output(root, &["rev-parse", "--show-toplevel"], control);
+    let top = git::output(root, &["rev-parse", "--show-toplevel"], budget);
     let (Ok(status), Ok(top)) = (status, top) else {
         let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
         return format!("unknown-{}", now.as_nanos());

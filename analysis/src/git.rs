@@ -1,4 +1,4 @@
-//! The git binary, hermetic and interruptible: no pager, no prompts, no hooks, no locale.
+//! Runs the git binary, hermetic and interruptible: no pager, no prompts, no hooks, no locale.
 //!
 //! Analysis runs on a blocking thread and reads output as it comes, so it does not go through the
 //! asynchronous process runner; like that one it puts each child into a group of its own and ends the group.
@@ -6,17 +6,18 @@
 use std::ffi::OsStr;
 use std::io::{Read, Write as _};
 use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::Control;
+use super::Budget;
 
-/// How long a look at the pipe may last before the control is asked again.
-const SLICE: Timespec = Timespec {
+/// How often the budget is checked while git prints nothing.
+const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
@@ -30,13 +31,13 @@ pub(crate) enum GitFailure {
     Pipe { source: std::io::Error },
     #[error("git {command} failed: {message}")]
     Failed { command: String, message: String },
-    #[error("the time was up")]
+    #[error("the time limit was reached")]
     Stopped,
     #[error("git answered something unexpected")]
     Unexpected,
 }
 
-/// Environment that would point git elsewhere than the given directory, or make it slow, loud or curious.
+/// Variables that would redirect git or change its output.
 const UNSET: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -137,15 +138,15 @@ impl Stream {
     pub(crate) fn read(
         &mut self,
         buffer: &mut Vec<u8>,
-        control: &Control,
+        budget: &Budget,
     ) -> Result<bool, GitFailure> {
         const STEP: usize = 1 << 16;
         loop {
-            if control.must_stop() {
+            if budget.must_stop() {
                 return Err(GitFailure::Stopped);
             }
             let mut polled = [PollFd::from_borrowed_fd(self.output.as_fd(), PollFlags::IN)];
-            match poll(&mut polled, Some(&SLICE)) {
+            match poll(&mut polled, Some(&POLL_INTERVAL)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) => break,
                 Err(source) => {
@@ -196,7 +197,7 @@ impl Drop for Stream {
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
             if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
-                // It only reads: nothing is left half done. ESRCH means that it has ended.
+                // It only reads, so it can be killed at any point. ESRCH means that it has ended.
                 let _ = kill_process_group(pid, Signal::KILL);
             }
             let _ = self.child.wait();
@@ -206,25 +207,31 @@ impl Drop for Stream {
 
 fn feed(mut stdin: ChildStdin, input: Vec<u8>) {
     std::thread::spawn(move || {
-        // A git that was ended breaks the pipe; its status says why.
+        // A git that was killed breaks the pipe; its exit status tells.
         let _ = stdin.write_all(&input);
     });
 }
 
 /// Runs git to its end and returns what it printed.
-pub(crate) fn output(root: &Path, args: &[&str], control: &Control) -> Result<Vec<u8>, GitFailure> {
-    collect(command(root, args), control)
+pub(crate) fn output(root: &Path, args: &[&str], budget: &Budget) -> Result<Vec<u8>, GitFailure> {
+    collect(command(root, args), budget)
+}
+
+/// Reads a path that git printed on a line.
+pub(crate) fn path_of(output: &[u8]) -> PathBuf {
+    let line = output.strip_suffix(b"\n").unwrap_or(output);
+    PathBuf::from(OsStr::from_bytes(line))
 }
 
 /// Runs a command to its end and returns what it printed.
-pub(crate) fn collect(command: Command, control: &Control) -> Result<Vec<u8>, GitFailure> {
-    // Starting a process that must end at once would cost most of the time that is left.
-    if control.must_stop() {
+pub(crate) fn collect(command: Command, budget: &Budget) -> Result<Vec<u8>, GitFailure> {
+    // Spawning a process only to kill it would cost most of the remaining time.
+    if budget.must_stop() {
         return Err(GitFailure::Stopped);
     }
     let mut stream = Stream::start(command, None)?;
     let mut bytes = Vec::new();
-    while stream.read(&mut bytes, control)? {}
+    while stream.read(&mut bytes, budget)? {}
     stream.finish()?;
     Ok(bytes)
 }

@@ -1,41 +1,84 @@
-//! Analysis of a repository: what a planner wants to know before writing tasks.
+//! Analysis of a repository for planning: code, architecture, dependencies and open work.
 //!
-//! [`codebase()`] tells what the code is made of and where its risks are, [`architecture()`] how it is built and
-//! how its parts depend on each other, [`dependencies()`] what it stands on, [`issues()`] what work is open. All
-//! are synchronous and busy: call them on a blocking thread. Nothing here talks to a forge or a database:
-//! what they know comes in as arguments. A report is complete; [`summarise`] cuts it to a number of tokens.
+//! One function per scope: [`codebase()`], [`architecture()`], [`dependencies()`] and [`issues()`]. All are synchronous and
+//! CPU-bound: call them on a blocking thread. Nothing here uses a forge or a database: their data are arguments. A
+//! report is complete; [`summarise`] cuts it to a number of tokens.
+//!
+//! Without the feature `engine` there are only the reports and their archive, for those who show them: parsers take long to compile.
 
+#![cfg_attr(
+    not(feature = "engine"),
+    expect(dead_code, reason = "the engine alone uses it")
+)]
+
+#[cfg(feature = "engine")]
 mod architecture;
 mod archive;
+#[cfg(feature = "engine")]
+mod budget;
+#[cfg(feature = "engine")]
 mod codebase;
-mod control;
+#[cfg(feature = "engine")]
 mod dependencies;
+mod depth;
+#[cfg(feature = "engine")]
 mod error;
+#[cfg(feature = "engine")]
 mod fingerprint;
+#[cfg(feature = "engine")]
+mod focus;
+#[cfg(feature = "engine")]
 mod git;
+#[cfg(feature = "engine")]
 mod history;
+#[cfg(feature = "engine")]
 mod issues;
+#[cfg(feature = "engine")]
 mod job;
+#[cfg(feature = "engine")]
+mod line_index;
+#[cfg(feature = "engine")]
 mod paths;
+#[cfg(feature = "engine")]
+mod recent;
 pub mod report;
 mod scope;
+#[cfg(feature = "engine")]
+mod symbols;
 mod text;
+#[cfg(feature = "engine")]
 mod tree;
+#[cfg(feature = "engine")]
 mod workers;
 
+#[cfg(feature = "engine")]
 pub use architecture::architecture;
-pub use archive::{Archive, KEPT, Page, StoredReport};
+pub use archive::{Archive, MAX_REPORTS, Page, StoredReport};
+#[cfg(feature = "engine")]
+pub use budget::{Budget, Progress};
+#[cfg(feature = "engine")]
 pub use codebase::codebase;
-pub use control::{Control, Depth, Progress};
+#[cfg(feature = "engine")]
 pub use dependencies::dependencies;
+#[cfg(feature = "engine")]
+pub use dependencies::licences::PackageCaches;
+pub use depth::Depth;
+#[cfg(feature = "engine")]
 pub use error::AnalysisError;
+#[cfg(feature = "engine")]
 pub use fingerprint::fingerprint;
-pub use issues::input::{Issue, IssuesInput, Pull, Source, Task};
+#[cfg(feature = "engine")]
+pub use focus::{Focus, MAX_PATH, MAX_QUERY, affected_tests, focus};
+#[cfg(feature = "engine")]
+pub use issues::input::IssuesInput;
+#[cfg(feature = "engine")]
 pub use issues::issues;
-pub use job::{Analysed, Job, Outcome, Question};
+#[cfg(feature = "engine")]
+pub use job::{Analysed, Job, ScopeReport};
 pub use report::architecture::ArchitectureReport;
 pub use report::codebase::CodebaseReport;
 pub use report::dependencies::DependencyReport;
+pub use report::focus::FocusReport;
 pub use report::issues::IssueReport;
-pub use report::{DEFAULT_BUDGET, Incomplete, Listing, MAXIMUM_BUDGET, Report, summarise};
+pub use report::{DEFAULT_TOKENS, Incomplete, Listing, MAX_TOKENS, Report, schema, summarise};
 pub use scope::Scope;

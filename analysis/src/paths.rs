@@ -1,4 +1,4 @@
-//! Paths as text: always printable, never ambiguous, never leading out of the repository.
+//! Paths as printable text: unambiguous, and never outside the repository.
 
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ pub(crate) fn top_folder_of(path: &str) -> &str {
     path.find('/').map_or(".", |at| &path[..at])
 }
 
-/// Tells whether a path lies in a folder (`""` holds everything).
+/// Returns whether a path lies in a folder (`""` holds everything).
 pub(crate) fn is_under(path: &str, folder: &str) -> bool {
     folder.is_empty()
         || path

@@ -1,4 +1,4 @@
-//! Text of a repository, made harmless and short enough to report.
+//! Sanitises text of a repository for reports: one line, no hidden characters, bounded.
 
 use model::hidden::drop_hidden;
 
@@ -49,27 +49,6 @@ pub(crate) fn without_credentials(address: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// Finds the line of a byte offset without counting from the start each time.
-pub(crate) struct Lines {
-    starts: Vec<usize>,
-}
-
-impl Lines {
-    pub(crate) fn of(text: &str) -> Self {
-        Self {
-            starts: memchr::memchr_iter(b'\n', text.as_bytes())
-                .map(|at| at + 1)
-                .collect(),
-        }
-    }
-
-    /// Returns the line of a byte offset, counted from 1.
-    pub(crate) fn at(&self, offset: usize) -> u32 {
-        let before = self.starts.partition_point(|&start| start <= offset);
-        u32::try_from(before + 1).unwrap_or(u32::MAX)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,11 +81,5 @@ mod tests {
             "git@github.com:a/b"
         );
         assert_eq!(without_credentials("ssh://git@host/a@b"), "ssh://host/a@b");
-    }
-
-    #[test]
-    fn lines_count_from_one() {
-        let lines = Lines::of("a\nb\nc");
-        assert_eq!((lines.at(0), lines.at(2), lines.at(4)), (1, 2, 3));
     }
 }

@@ -1,14 +1,14 @@
-//! Runs an analysis for a call: on a blocking thread, with its progress, until it is cancelled.
+//! Runs an analysis for a tool call on a blocking thread, with progress and cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use analysis::{AnalysisError, Control, Job, Outcome};
+use analysis::{Analysed, AnalysisError, Budget, Job};
 use mcp_kit::Call;
 use shared::error::{Code, Error};
 
-/// Stops the work of a call that nobody waits for any more.
+/// Stops the work of a dropped call.
 struct StopWhenDropped(Arc<AtomicBool>);
 
 impl Drop for StopWhenDropped {
@@ -17,16 +17,16 @@ impl Drop for StopWhenDropped {
     }
 }
 
-/// Does the work on a blocking thread; the call steers it.
-pub(crate) async fn run(job: Job, call: &Call) -> Result<Outcome, Error> {
+/// Runs the job on a blocking thread; cancelling the call cancels it.
+pub(crate) async fn run(job: Job, call: &Call) -> Result<Analysed, Error> {
     let stop = StopWhenDropped(Arc::new(AtomicBool::new(false)));
-    let told = call.clone();
-    let control = Control::new(
+    let reporter = call.clone();
+    let budget = Budget::new(
         Arc::clone(&stop.0),
         Instant::now() + job.depth.time_limit(),
-        Arc::new(move |progress| told.run().progress(progress.fraction, progress.step)),
+        Arc::new(move |progress| reporter.run().progress(progress.fraction, progress.step)),
     );
-    let mut work = tokio::task::spawn_blocking(move || job.answer(&control));
+    let mut work = tokio::task::spawn_blocking(move || job.run(&budget));
     let joined = tokio::select! {
         joined = &mut work => joined,
         () = call.run().cancel_token().cancelled() => {
@@ -43,10 +43,14 @@ pub(crate) async fn run(job: Job, call: &Call) -> Result<Outcome, Error> {
     }
 }
 
-fn failure(error: &AnalysisError) -> Error {
+pub(crate) fn failure(error: &AnalysisError) -> Error {
     let message = error.to_string();
     match error {
         AnalysisError::Cancelled => Error::new(Code::Cancelled, message),
+        AnalysisError::Focus { .. } => Error::new(Code::InvalidArguments, message).hint(
+            "A path leads from the top of the repository to a file or folder in it, at most 1,000 bytes; a query has \
+             telling words, at most 500 bytes.",
+        ),
         AnalysisError::Root { .. } | AnalysisError::NotADirectory { .. } => {
             Error::new(Code::NotARepository, message)
                 .hint("Start the server in a worktree that exists.")

@@ -1,7 +1,6 @@
-//! What the planning agent's MCP server offers.
+//! The MCP server of a planning agent: tools, resources and prompts.
 
 mod job;
-mod open_work;
 mod resources;
 mod server;
 mod tools;

@@ -1,4 +1,4 @@
-//! What a planning agent may read.
+//! MCP resources of a planning agent: tasks and complete reports, in pages.
 
 use analysis::Archive;
 use mcp_kit::resources::instance;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use shared::error::{Code, Error};
 use shared::workflow::Context;
 
-/// Tasks on one page: with the longest titles still far below what a client cuts off.
-const PAGE: u64 = 50;
+/// Tasks on one page; with the longest titles still far below the size at which clients truncate.
+const PAGE_SIZE: u64 = 50;
 /// How much of a description a list shows; the whole is in the task itself.
-const EXCERPT: usize = 300;
+const MAX_EXCERPT: usize = 300;
 
 pub(crate) fn all() -> Vec<Resource> {
     vec![
@@ -36,6 +36,13 @@ pub(crate) fn all() -> Vec<Resource> {
             analysis,
         )
         .with_template("codex://analysis/{id}{?offset}"),
+        Resource::new(
+            "codex://schemas/",
+            "schema",
+            "What the fields of a report of analyze_repository mean, as JSON schema; `report` is its scope, or focus",
+            schema,
+        )
+        .with_template("codex://schemas/{report}"),
     ]
 }
 
@@ -44,14 +51,14 @@ async fn tasks(call: Call, query: ResourceQuery) -> Result<Value, Error> {
     let repository = Context::repository_key(context.repository()?.root());
     let page = context
         .store
-        .read(move |r| r.tasks(&repository, query.offset, PAGE))
+        .read(move |r| r.tasks(&repository, query.offset, PAGE_SIZE))
         .await?;
     let tasks: Vec<Value> = page
         .tasks
         .iter()
         .map(|task| {
             let mut value = json!(task);
-            if let Some((end, _)) = task.description.char_indices().nth(EXCERPT) {
+            if let Some((end, _)) = task.description.char_indices().nth(MAX_EXCERPT) {
                 value["description"] = json!(format!("{}…", &task.description[..end]));
             }
             value
@@ -96,4 +103,17 @@ async fn analysis(call: Call, query: ResourceQuery) -> Result<Value, Error> {
         "next": page.next.map(|offset| format!("codex://analysis/{id}?offset={offset}")),
         "text": page.text,
     }))
+}
+
+async fn schema(_call: Call, query: ResourceQuery) -> Result<Value, Error> {
+    if query.rest == "focus" {
+        return Ok(analysis::schema(None));
+    }
+    match query.rest.parse() {
+        Ok(scope) => Ok(analysis::schema(Some(scope))),
+        Err(_) => Err(
+            Error::new(Code::InvalidArguments, "there is no report of this name")
+                .hint("The reports are architecture, issues, codebase, dependencies and focus."),
+        ),
+    }
 }

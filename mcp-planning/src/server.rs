@@ -1,4 +1,4 @@
-//! The planning server as a whole.
+//! The definition of the planning server.
 
 use mcp_kit::{Definition, Prompt};
 use shared::model::InstanceKind;

@@ -1,36 +1,36 @@
-//! Files that change together although neither imports the other.
+//! Change coupling: files that change together although neither imports the other.
 
 use std::collections::{HashMap, HashSet};
 
 use super::resolve::FileGraph;
-use crate::Control;
+use crate::Budget;
 use crate::history::History;
 use crate::report::Listing;
 use crate::report::architecture::CoupledFiles;
 use crate::tree::classify::Origin;
-use crate::tree::language::Nature;
-use crate::tree::scan::Tree;
+use crate::tree::syntax::Nature;
+use crate::tree::working_tree::Tree;
 
 /// Commits with more files than this say nothing about pairs.
-const LARGE_COMMIT: usize = 30;
+const MAX_COMMIT_FILES: usize = 30;
 
 /// Fewer common commits than this may be chance.
-const SUPPORT: u32 = 4;
+const MIN_COMMON_COMMITS: u32 = 4;
 
 /// Share of the commits of the rarer file that the pair must have in common.
-const CONFIDENCE: f64 = 0.5;
+const MIN_CONFIDENCE: f64 = 0.5;
 
 /// Pairs that are counted at most, so that a long history can't fill the memory.
-const MOST_PAIRS: usize = 3_000_000;
+const MAX_PAIRS: usize = 3_000_000;
 
-const MOST_REPORTED: usize = 500;
+const MAX_REPORTED: usize = 500;
 
 /// Finds the pairs.
 pub(crate) fn report(
     tree: &Tree,
     graph: &FileGraph,
     history: &History,
-    control: &Control,
+    budget: &Budget,
 ) -> Listing<CoupledFiles> {
     let file_of: Vec<Option<u32>> = history
         .paths
@@ -59,10 +59,13 @@ pub(crate) fn report(
     let mut commits: Vec<(u32, Vec<u32>)> = by_commit.into_iter().collect();
     commits.sort_unstable_by_key(|(commit, _)| *commit);
     for (commit, mut files) in commits {
-        if control.is_cancelled() {
+        if budget.is_cancelled() {
             break;
         }
-        if sizes.get(&commit).is_some_and(|size| *size > LARGE_COMMIT) {
+        if sizes
+            .get(&commit)
+            .is_some_and(|size| *size > MAX_COMMIT_FILES)
+        {
             continue;
         }
         files.sort_unstable();
@@ -70,22 +73,23 @@ pub(crate) fn report(
         for (place, &one) in files.iter().enumerate() {
             *commits_of.entry(one).or_default() += 1;
             for &other in &files[place + 1..] {
-                if together.len() < MOST_PAIRS || together.contains_key(&(one, other)) {
+                if together.len() < MAX_PAIRS || together.contains_key(&(one, other)) {
                     *together.entry((one, other)).or_default() += 1;
                 }
             }
         }
     }
-    let imports: HashSet<(usize, usize)> = graph.edges.iter().copied().collect();
+    let later = graph.later.iter().map(|(from, to, _)| (*from, *to));
+    let imports: HashSet<(usize, usize)> = graph.edges.iter().copied().chain(later).collect();
     let mut pairs: Vec<CoupledFiles> = together
         .into_iter()
-        .filter(|(_, count)| *count >= SUPPORT)
+        .filter(|(_, count)| *count >= MIN_COMMON_COMMITS)
         .filter_map(|((one, other), count)| {
             let rarer = commits_of.get(&one)?.min(commits_of.get(&other)?);
             let confidence = f64::from(count) / f64::from((*rarer).max(1));
             let (one, other) = (one as usize, other as usize);
             let linked = imports.contains(&(one, other)) || imports.contains(&(other, one));
-            (confidence >= CONFIDENCE && !linked).then(|| CoupledFiles {
+            (confidence >= MIN_CONFIDENCE && !linked).then(|| CoupledFiles {
                 one: tree.files[one].path.clone(),
                 other: tree.files[other].path.clone(),
                 together: u64::from(count),
@@ -99,5 +103,5 @@ pub(crate) fn report(
             .unwrap_or(std::cmp::Ordering::Equal)
             .then_with(|| (&one.one, &one.other).cmp(&(&other.one, &other.other)))
     });
-    Listing::bounded(pairs, MOST_REPORTED)
+    Listing::bounded(pairs, MAX_REPORTED)
 }

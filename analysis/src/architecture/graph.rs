@@ -6,25 +6,27 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::fold::Folding;
+use super::group_modules::ModuleGroups;
 use super::resolve::FileGraph;
+use crate::paths::folder_of;
 use crate::report::Listing;
 use crate::report::architecture::{
-    CentralFile, Cycle, FileEdge, Layer, Module, ModuleEdge, ModuleGraph,
+    CentralFile, Cycle, FileEdge, ImportTime, Layer, Module, ModuleEdge, ModuleGraph,
 };
-use crate::tree::scan::Tree;
+use crate::tree::imports::When;
+use crate::tree::working_tree::Tree;
 
 /// Most imports between files kept in the complete report.
-const MOST_FILE_EDGES: usize = 20_000;
-const MOST_CENTRAL: usize = 200;
-const MOST_CYCLES: usize = 100;
+const MAX_FILE_EDGES: usize = 20_000;
+const MAX_CENTRAL: usize = 200;
+const MAX_CYCLES: usize = 100;
 const CYCLE_MEMBERS: usize = 30;
 
 /// Writes the report on imports.
-pub(crate) fn report(tree: &Tree, graph: &FileGraph, folding: &Folding) -> ModuleGraph {
+pub(crate) fn report(tree: &Tree, graph: &FileGraph, groups: &ModuleGroups) -> ModuleGraph {
     let mut weights: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     for (from, to) in &graph.edges {
-        let (Some(&from), Some(&to)) = (folding.module_of.get(from), folding.module_of.get(to))
+        let (Some(&from), Some(&to)) = (groups.module_of.get(from), groups.module_of.get(to))
         else {
             continue;
         };
@@ -33,8 +35,8 @@ pub(crate) fn report(tree: &Tree, graph: &FileGraph, folding: &Folding) -> Modul
         }
     }
     let module_edges: Vec<(usize, usize)> = weights.keys().copied().collect();
-    let (module_groups, layer_of) = layered(folding.names.len(), &module_edges);
-    let module_name = |module: usize| folding.names[module].clone();
+    let (module_groups, layer_of) = layered(groups.names.len(), &module_edges);
+    let module_name = |module: usize| groups.names[module].clone();
     let mut edges: Vec<ModuleEdge> = weights
         .iter()
         .map(|(&(from, to), &imports)| ModuleEdge {
@@ -59,6 +61,7 @@ pub(crate) fn report(tree: &Tree, graph: &FileGraph, folding: &Folding) -> Modul
     let file_edges: Vec<(usize, usize)> = graph
         .edges
         .iter()
+        .filter(|(from, to)| !is_within_go_package(tree, *from, *to))
         .filter_map(|(from, to)| Some((*number_of.get(from)?, *number_of.get(to)?)))
         .collect();
     let (file_groups, _) = layered(graph.files.len(), &file_edges);
@@ -66,25 +69,43 @@ pub(crate) fn report(tree: &Tree, graph: &FileGraph, folding: &Folding) -> Modul
     ModuleGraph {
         files: graph.files.len() as u64,
         file_imports: graph.edges.len() as u64,
+        later_imports: graph.later.len() as u64,
         unresolved: graph.unresolved,
-        modules: modules(folding, &module_edges, &layer_of),
+        modules: modules(groups, &module_edges, &layer_of),
         edges: edges.into(),
         cycles: cycles(&module_groups, &module_edges, module_name),
         file_cycles: cycles(&file_groups, &file_edges, |place| path(graph.files[place])),
-        layers: layers(folding, &layer_of),
+        layers: layers(groups, &layer_of),
         central_files: central(graph, path),
-        file_edges: Listing::bounded(
-            graph
-                .edges
-                .iter()
-                .map(|&(from, to)| FileEdge {
-                    from: path(from),
-                    to: path(to),
-                })
-                .collect(),
-            MOST_FILE_EDGES,
-        ),
+        file_edges: Listing::bounded(file_edge_list(graph, path), MAX_FILE_EDGES),
     }
+}
+
+/// Files of one Go package are compiled as one; circles among them mean nothing.
+fn is_within_go_package(tree: &Tree, from: usize, to: usize) -> bool {
+    let (from, to) = (tree.files[from].path.as_str(), tree.files[to].path.as_str());
+    let is_go = from.strip_suffix(".go").is_some();
+    is_go && folder_of(from) == folder_of(to)
+}
+
+fn file_edge_list(graph: &FileGraph, path: impl Fn(usize) -> String) -> Vec<FileEdge> {
+    let now = graph.edges.iter().map(|&(from, to)| (from, to, None));
+    let later = graph.later.iter().map(|&(from, to, when)| {
+        let when = match when {
+            When::Load => None,
+            When::Lazy => Some(ImportTime::Lazy),
+            When::Type => Some(ImportTime::Type),
+        };
+        (from, to, when)
+    });
+    let mut edges: Vec<(usize, usize, Option<ImportTime>)> = now.chain(later).collect();
+    edges.sort_unstable_by_key(|(from, to, _)| (*from, *to));
+    let edges = edges.into_iter().map(|(from, to, when)| FileEdge {
+        from: path(from),
+        to: path(to),
+        when,
+    });
+    edges.collect()
 }
 
 /// Finds the strongly connected groups and the height of each node.
@@ -127,8 +148,8 @@ fn layered(nodes: usize, edges: &[(usize, usize)]) -> (Vec<Vec<usize>>, Vec<u64>
     (groups, layer_of)
 }
 
-fn modules(folding: &Folding, edges: &[(usize, usize)], layer_of: &[u64]) -> Listing<Module> {
-    let mut modules: Vec<Module> = folding
+fn modules(groups: &ModuleGroups, edges: &[(usize, usize)], layer_of: &[u64]) -> Listing<Module> {
+    let mut modules: Vec<Module> = groups
         .names
         .iter()
         .zip(layer_of)
@@ -140,7 +161,7 @@ fn modules(folding: &Folding, edges: &[(usize, usize)], layer_of: &[u64]) -> Lis
             layer,
         })
         .collect();
-    for &module in folding.module_of.values() {
+    for &module in groups.module_of.values() {
         modules[module].files += 1;
     }
     for &(from, to) in edges {
@@ -155,9 +176,9 @@ fn modules(folding: &Folding, edges: &[(usize, usize)], layer_of: &[u64]) -> Lis
     modules.into()
 }
 
-fn layers(folding: &Folding, layer_of: &[u64]) -> Listing<Layer> {
+fn layers(groups: &ModuleGroups, layer_of: &[u64]) -> Listing<Layer> {
     let mut layers: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for (name, &layer) in folding.names.iter().zip(layer_of) {
+    for (name, &layer) in groups.names.iter().zip(layer_of) {
         layers.entry(layer).or_default().push(name.clone());
     }
     let list: Vec<Layer> = layers
@@ -172,7 +193,8 @@ fn layers(folding: &Folding, layer_of: &[u64]) -> Listing<Layer> {
 
 fn central(graph: &FileGraph, path: impl Fn(usize) -> String) -> Listing<CentralFile> {
     let mut counts: HashMap<usize, u64> = HashMap::new();
-    for (_, to) in &graph.edges {
+    let later = graph.later.iter().map(|(_, to, _)| to);
+    for to in graph.edges.iter().map(|(_, to)| to).chain(later) {
         *counts.entry(*to).or_default() += 1;
     }
     let mut files: Vec<CentralFile> = counts
@@ -188,7 +210,7 @@ fn central(graph: &FileGraph, path: impl Fn(usize) -> String) -> Listing<Central
             .cmp(&one.imported_by)
             .then_with(|| one.path.cmp(&other.path))
     });
-    Listing::bounded(files, MOST_CENTRAL)
+    Listing::bounded(files, MAX_CENTRAL)
 }
 
 fn cycles(
@@ -199,7 +221,7 @@ fn cycles(
     let mut circles: Vec<&Vec<usize>> = groups.iter().filter(|group| group.len() > 1).collect();
     circles.sort_by_key(|group| (std::cmp::Reverse(group.len()), group.iter().min().copied()));
     let total = circles.len();
-    circles.truncate(MOST_CYCLES);
+    circles.truncate(MAX_CYCLES);
     let items = circles
         .into_iter()
         .map(|group| {
@@ -218,7 +240,7 @@ fn cycles(
         .collect();
     Listing {
         items,
-        omitted: total.saturating_sub(MOST_CYCLES) as u64,
+        omitted: total.saturating_sub(MAX_CYCLES) as u64,
     }
 }
 

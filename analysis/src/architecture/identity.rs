@@ -1,18 +1,18 @@
-//! What a repository is, by its README and manifests.
+//! The identity of a repository: name, summary, license and languages, from its README and manifests.
 
 use std::collections::BTreeMap;
 
 use model::hidden::drop_hidden;
 
-use super::packages::{Found, Sources};
+use super::packages::{FoundPackage, Sources};
 use crate::paths::{folder_of, name_of, printable};
 use crate::report::architecture::{Identity, LanguageFiles};
-use crate::text::shortened;
+use crate::text::{harmless, shortened};
 use crate::tree::classify::Origin;
-use crate::tree::language::Nature;
+use crate::tree::syntax::Nature;
 
 /// Longest summary taken from the README.
-const SUMMARY: usize = 700;
+const MAX_SUMMARY_LENGTH: usize = 700;
 
 const DOCUMENTS: &[&str] = &[
     "architecture.md",
@@ -30,8 +30,28 @@ const DOCUMENTS: &[&str] = &[
     "copilot-instructions.md",
 ];
 
+/// Words of the titles of licences.
+const LICENSES: &[&str] = &[
+    "mit license",
+    "apache license",
+    "general public license",
+    "bsd 2-clause",
+    "bsd 3-clause",
+    "bsd license",
+    "mozilla public license",
+    "isc license",
+    "eclipse public license",
+    "unlicense",
+    "boost software license",
+    "zlib license",
+    "creative commons",
+    "cc0",
+    "artistic license",
+    "european union public licence",
+];
+
 /// Describes the repository.
-pub(crate) fn describe(sources: Sources<'_>, packages: &[Found]) -> Identity {
+pub(crate) fn describe(sources: Sources<'_>, packages: &[FoundPackage]) -> Identity {
     let top = packages.iter().find(|package| package.folder.is_empty());
     let readme = sources
         .tree
@@ -55,14 +75,17 @@ pub(crate) fn describe(sources: Sources<'_>, packages: &[Found]) -> Identity {
         .unwrap_or_default();
     let manifest_name = top
         .map(|package| package.package.name.clone())
-        .filter(|name| !name.starts_with('('));
+        .filter(|name| {
+            !name.starts_with('(') && !matches!(name.as_str(), "root" | "monorepo" | "workspace")
+        });
     Identity {
         name: title.or(manifest_name).unwrap_or(folder),
         summary,
         description: top.and_then(|package| package.package.description.clone()),
         readme,
         license: top
-            .and_then(|package| package.license.clone())
+            .and_then(|package| package.license.as_deref())
+            .map(|license| harmless(license, 120))
             .or_else(|| license(sources)),
         languages: languages(sources),
         documents: documents(sources),
@@ -74,6 +97,7 @@ fn title_and_summary(text: &str) -> (Option<String>, Option<String>) {
     let mut title = None;
     let mut paragraph = String::new();
     let mut in_fence = false;
+    let mut sections = 0;
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         let trimmed = line.trim();
@@ -96,7 +120,13 @@ fn title_and_summary(text: &str) -> (Option<String>, Option<String>) {
                 break;
             }
             if title.is_none() && !heading.is_empty() {
-                title = Some(shortened(&plain(heading), 120));
+                title = Some(shortened(&plain(heading), 120)).filter(|title| !title.is_empty());
+            } else if title.is_some() {
+                // What follows is about a part: it would not say what the whole is.
+                sections += 1;
+                if sections > 1 {
+                    break;
+                }
             }
             if underlined {
                 lines.next();
@@ -104,14 +134,17 @@ fn title_and_summary(text: &str) -> (Option<String>, Option<String>) {
             continue;
         }
         let is_markup = in_fence
-            || trimmed.starts_with(['<', '|', '!', '`', '='])
+            || trimmed.starts_with(['<', '|', '!', '='])
+            || trimmed.starts_with("```")
             || trimmed.starts_with("[![")
             || trimmed.starts_with("---")
             || trimmed.starts_with(".. ")
             || (trimmed.starts_with('[') && trimmed.contains("]: "));
         if trimmed.is_empty() || is_markup {
-            // A line of links or a few words is no description.
-            if paragraph.len() > 40 {
+            // A line of links or a few words is not a description.
+            let text = plain(&paragraph);
+            let is_sentence = text.ends_with('.') && text.split_whitespace().count() > 3;
+            if is_sentence || text.chars().count() > 40 && text.split_whitespace().count() > 4 {
                 break;
             }
             paragraph.clear();
@@ -120,28 +153,69 @@ fn title_and_summary(text: &str) -> (Option<String>, Option<String>) {
                 paragraph.push(' ');
             }
             paragraph.push_str(trimmed.trim_start_matches("> "));
-            if paragraph.len() > SUMMARY {
+            if paragraph.len() > MAX_SUMMARY_LENGTH {
                 break;
             }
         }
     }
-    let summary = plain(&paragraph);
+    // Where no heading tells what the text is about, it may be about anything.
+    let summary = if title.is_some() {
+        plain(&paragraph)
+    } else {
+        String::new()
+    };
     (
         title,
-        (!summary.is_empty()).then(|| shortened(&summary, SUMMARY)),
+        (!summary.is_empty()).then(|| shortened(&summary, MAX_SUMMARY_LENGTH)),
     )
+}
+
+/// Takes images out: their text describes a picture.
+fn without_images(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, image)) = rest.split_once("![") {
+        out.push_str(before);
+        rest = image
+            .split_once("](")
+            .and_then(|(_, target)| target.split_once(')'))
+            .map_or("", |(_, after)| after);
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Takes HTML tags out; a `<` that no `>` follows stays.
+fn without_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        out.push_str(before);
+        let is_tag = after
+            .starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '/' | '!'));
+        if let Some(end) = after.find('>').filter(|_| is_tag) {
+            rest = &after[end + 1..];
+        } else {
+            out.push('<');
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Takes emphasis and link targets out of a line of Markdown.
 fn plain(text: &str) -> String {
+    let text = without_images(text);
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.as_str();
     while let Some(at) = rest.find("](") {
         out.push_str(&rest[..at]);
         rest = &rest[at + 2..];
         rest = rest.find(')').map_or("", |end| &rest[end + 1..]);
     }
     out.push_str(rest);
+    let mut out = without_tags(&out);
     out.retain(|character| !matches!(character, '[' | ']' | '*' | '`'));
     drop_hidden(&out).trim().to_owned()
 }
@@ -160,8 +234,13 @@ fn license(sources: Sources<'_>) -> Option<String> {
                     || lower.starts_with("copying"))
         })?;
     let text = sources.text(path)?;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(shortened(&printable(line.as_bytes()), 80))
+    // Only a title tells the licence; other first lines are a story about it.
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let title = lines.by_ref().take(6).find(|line| {
+        let lower = line.to_ascii_lowercase();
+        line.len() <= 80 && LICENSES.iter().any(|name| lower.contains(name))
+    })?;
+    Some(shortened(&printable(title.as_bytes()), 80))
 }
 
 fn languages(sources: Sources<'_>) -> Vec<LanguageFiles> {
@@ -220,6 +299,19 @@ mod tests {
             Some("A tool that does much for many people who need it.")
         );
         assert_eq!(title_and_summary(""), (None, None));
+        let (title, _) = title_and_summary("# [![logo](a.svg)](b)\n\nText\n");
+        assert_eq!(title, None);
+        let html = "# <img src=\"a.png\" width=\"9\">Thing\n\n[\u{4e2d}](a) [\u{d55c}](b)\n\n`thing` is a program to find things of all kinds quickly.\n\n## Use\n";
+        let (title, summary) = title_and_summary(html);
+        assert_eq!(title.as_deref(), Some("Thing"));
+        assert_eq!(
+            summary.as_deref(),
+            Some("thing is a program to find things of all kinds quickly.")
+        );
+        // A paragraph of a later part does not say what the whole is.
+        let parts =
+            "# Thing\n\n## One\n\n## Two\n\nThe client above does not import any code from it.\n";
+        assert_eq!(title_and_summary(parts).1, None);
         let (title, _) = title_and_summary("Thing\n=====\n\nText\n");
         assert_eq!(title.as_deref(), Some("Thing"));
     }

@@ -1,32 +1,41 @@
-//! How a repository is built: its parts, its commands, and what depends on what.
+//! The scope `architecture`: packages, entry points, commands and the module dependency graph.
 
 mod commands;
+mod conventions;
 mod coupling;
-mod fold;
+mod entry_points;
 mod graph;
+mod group_modules;
 mod identity;
-mod packages;
-mod reading;
-mod resolve;
+pub(crate) mod packages;
+mod reading_order;
+pub(crate) mod resolve;
 mod roles;
 mod surface;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::git::GitFailure;
 use super::history::{history_of, usable};
-use super::report::architecture::{ArchitectureReport, EntryKind, EntryPoint};
+use super::recent::Recent;
+use super::report::architecture::ArchitectureReport;
+use super::report::symbols::SymbolFile;
 use super::report::{Incomplete, Listing};
-use super::tree::classify::Origin;
-use super::tree::language::LanguageId;
-use super::tree::scan::{self, Reading, Tree};
-use super::{AnalysisError, Control, Depth};
-use crate::paths::{folder_of, name_of};
-use packages::{Found, Sources};
+use super::symbols;
+use super::tree::scan::{self, Reading};
+use super::{AnalysisError, Budget, Depth};
+use packages::Sources;
+use resolve::FileGraph;
 
 /// Share of the time that the history may take.
 const HISTORY_SHARE: f64 = 0.7;
+
+/// Commits whose files count as changed lately.
+const RECENT_COMMITS: usize = 1_000;
+
+/// Files that are parsed for the map of symbols at medium depth: a few seconds' work.
+const MEDIUM_SYMBOL_FILES: usize = 4_000;
 
 /// Analyses how the repository below a directory is built.
 ///
@@ -35,36 +44,40 @@ const HISTORY_SHARE: f64 = 0.7;
 pub fn architecture(
     root: &Path,
     depth: Depth,
-    control: &Control,
+    budget: &Budget,
 ) -> Result<ArchitectureReport, AnalysisError> {
-    control.report(0.0, "reading files");
+    budget.report(0.0, "reading files");
     let reading = if depth == Depth::Shallow {
         Reading::Names
     } else {
         Reading::Sources
     };
-    let (tree, history) = std::thread::scope(|scope| {
-        let history = (depth == Depth::Deep).then(|| {
-            let control = control.with_share(HISTORY_SHARE);
-            scope.spawn(move || history_of(root, None, &control))
+    let (tree, history, recent) = std::thread::scope(|scope| {
+        let recent = (depth > Depth::Shallow).then(|| {
+            let budget = budget.with_share(HISTORY_SHARE);
+            scope.spawn(move || Recent::read(root, RECENT_COMMITS, &budget))
         });
-        let tree = scan::scan(root, reading, control, (0.0, 0.5));
+        let history = (depth == Depth::Deep).then(|| {
+            let budget = budget.with_share(HISTORY_SHARE);
+            scope.spawn(move || history_of(root, None, &budget))
+        });
+        let tree = scan::scan(root, reading, budget, (0.0, 0.5));
         let history = history.map(|thread| thread.join().unwrap_or(Err(GitFailure::Unexpected)));
-        (tree, history)
+        (tree, history, recent.and_then(|thread| thread.join().ok()))
     });
     let tree = tree?;
-    control.check()?;
+    budget.check()?;
     let mut incomplete = Vec::new();
     if tree.cut {
         incomplete.push(Incomplete::new(
             "files",
-            "the time was up before all files were read",
+            "the time limit was reached before all files were read",
         ));
     }
-    control.report(0.6, "reading manifests");
+    budget.report(0.6, "reading manifests");
     let sources = Sources { root, tree: &tree };
     let packages = packages::find(sources);
-    control.check()?;
+    budget.check()?;
     let mut report = ArchitectureReport {
         depth,
         identity: identity::describe(sources, &packages),
@@ -73,9 +86,11 @@ pub fn architecture(
             .map(|found| found.package.clone())
             .collect::<Vec<_>>()
             .into(),
-        entry_points: entry_points(&tree, &packages),
+        entry_points: entry_points::find(sources, &packages),
         commands: commands::find(sources, &packages),
         folders: roles::find(&tree, &packages),
+        conventions: None,
+        symbols: None,
         graph: None,
         public_surface: None,
         change_coupling: None,
@@ -83,75 +98,75 @@ pub fn architecture(
         incomplete: Listing::default(),
     };
     if depth > Depth::Shallow {
-        control.report(0.7, "following imports");
-        let files = resolve::resolve(sources, &packages, control)?;
-        control.check()?;
-        let folding = fold::fold(&tree, &files.files, &packages, control);
-        control.check()?;
-        report.graph = Some(graph::report(&tree, &files, &folding));
-        control.check()?;
-        report.public_surface = Some(surface::report(&tree, &files, &folding));
-        control.check()?;
+        budget.report(0.7, "following imports");
+        let files = resolve::resolve(sources, &packages, budget)?;
+        budget.check()?;
+        let groups = group_modules::group_modules(&tree, &files.files, budget);
+        budget.check()?;
+        budget.report(0.8, "reading definitions");
+        let recent = recent.and_then(Result::ok).unwrap_or_default();
+        let churn = recent.in_tree(&tree).churn(tree.files.len());
+        report.symbols = Some(symbols_of(
+            sources,
+            depth,
+            &files,
+            &churn,
+            budget,
+            &mut incomplete,
+        ));
+        budget.check()?;
+        let has_code = report.symbols.as_ref().is_some_and(|map| map.total() > 0);
+        if files.files.is_empty() && has_code {
+            incomplete.push(Incomplete::new(
+                "graph",
+                "there is no code in a language whose imports are followed",
+            ));
+        } else {
+            report.graph = Some(graph::report(&tree, &files, &groups));
+            budget.check()?;
+            report.public_surface = Some(surface::report(&tree, &files, &groups));
+        }
+        report.conventions = Some(conventions::find(sources, budget));
+        budget.check()?;
         if depth == Depth::Deep {
-            control.report(0.9, "comparing changes");
+            budget.report(0.9, "comparing changes");
             let history = history.and_then(|history| usable(history, &mut incomplete));
-            report.change_coupling =
-                history.map(|history| coupling::report(&tree, &files, &history, control));
-            report.reading_order = Some(reading::report(&report));
+            report.change_coupling = history
+                .as_ref()
+                .map(|history| coupling::report(&tree, &files, history, budget));
+            report.reading_order = Some(reading_order::report(&report, history.as_ref()));
         }
     }
-    control.check()?;
+    budget.check()?;
     report.incomplete = incomplete.into();
-    control.report(1.0, "done");
+    budget.report(1.0, "done");
     Ok(report)
 }
 
-/// Collects where programs start: what manifests name, then what the code shows.
-fn entry_points(tree: &Tree, packages: &[Found]) -> Listing<EntryPoint> {
-    let mut entries: Vec<EntryPoint> = packages
-        .iter()
-        .flat_map(|package| package.entry_points.iter().cloned())
-        .collect();
-    let named: HashSet<String> = entries.iter().map(|entry| entry.path.clone()).collect();
-    for file in tree
-        .files
-        .iter()
-        .filter(|file| file.origin == Origin::Own && !file.is_test)
-    {
-        let name = name_of(&file.path);
-        let language = file.language().map_or("", LanguageId::name);
-        let by_name = matches!(name, "__main__.py" | "manage.py" | "wsgi.py" | "asgi.py");
-        let by_code =
-            file.source.as_ref().is_some_and(|facts| facts.has_main) && language != "Rust";
-        if (by_name || by_code) && !named.contains(&file.path) {
-            let folder = name_of(folder_of(&file.path));
-            let stem = name.split('.').next().unwrap_or(name);
-            let label = if matches!(stem, "main" | "__main__") && !folder.is_empty() {
-                folder
-            } else {
-                stem
-            };
-            let kind = if language == "Python" {
-                EntryKind::Script
-            } else {
-                EntryKind::Binary
-            };
-            entries.push(EntryPoint {
-                name: label.to_owned(),
-                kind,
-                path: file.path.clone(),
-                basis: if by_code {
-                    "main in the code"
-                } else {
-                    "convention"
-                }
-                .to_owned(),
-            });
-        }
+/// Ranks the definitions. Without commits the map is one of imports and uses alone.
+fn symbols_of(
+    sources: Sources<'_>,
+    depth: Depth,
+    files: &FileGraph,
+    churn: &[f64],
+    budget: &Budget,
+    incomplete: &mut Vec<Incomplete>,
+) -> Listing<SymbolFile> {
+    let tree = sources.tree;
+    let mut imported_by: HashMap<usize, u32> = HashMap::new();
+    for (_, to) in &files.edges {
+        *imported_by.entry(*to).or_default() += 1;
     }
-    entries.sort_by(|one, other| {
-        let level = |entry: &EntryPoint| entry.path.matches('/').count();
-        (one.kind, level(one), &one.path).cmp(&(other.kind, level(other), &other.path))
-    });
-    entries.into()
+    let map = symbols::Map {
+        root: sources.root,
+        tree,
+        churn,
+        most: if depth == Depth::Deep {
+            usize::MAX
+        } else {
+            MEDIUM_SYMBOL_FILES
+        },
+        imported_by: &imported_by,
+    };
+    symbols::map(&map, budget, incomplete)
 }

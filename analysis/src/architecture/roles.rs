@@ -1,14 +1,15 @@
-//! What the folders of a repository are for.
+//! Classifies folders by role: source, tests, documentation, tools, assets.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::packages::Found;
+use super::packages::FoundPackage;
 use crate::paths::name_of;
 use crate::report::Listing;
 use crate::report::architecture::{FolderRole, Role};
 use crate::tree::classify::Origin;
-use crate::tree::language::{LanguageId, Nature};
-use crate::tree::scan::Tree;
+use crate::tree::language::LanguageId;
+use crate::tree::syntax::Nature;
+use crate::tree::working_tree::Tree;
 
 #[derive(Default)]
 struct Contents {
@@ -17,11 +18,12 @@ struct Contents {
     generated: u64,
     data: u64,
     prose: u64,
+    tests: u64,
     languages: HashMap<LanguageId, u64>,
 }
 
-/// Tells what the folders of the first two levels are for.
-pub(crate) fn find(tree: &Tree, packages: &[Found]) -> Listing<FolderRole> {
+/// Classifies the folders of the first two levels.
+pub(crate) fn find(tree: &Tree, packages: &[FoundPackage]) -> Listing<FolderRole> {
     let package_folders: HashSet<&str> = packages
         .iter()
         .map(|package| package.folder.as_str())
@@ -35,6 +37,7 @@ pub(crate) fn find(tree: &Tree, packages: &[Found]) -> Listing<FolderRole> {
             }
             let contents = folders.entry(folder).or_default();
             contents.files += 1;
+            contents.tests += u64::from(file.is_test);
             match file.origin {
                 Origin::Own => {}
                 Origin::Generated => contents.generated += 1,
@@ -55,19 +58,23 @@ pub(crate) fn find(tree: &Tree, packages: &[Found]) -> Listing<FolderRole> {
         .into_iter()
         .filter_map(|(folder, contents)| {
             let by_name = role_by_name(name_of(folder));
-            let role = if package_folders.contains(folder) {
-                Role::Package
-            } else if contents.vendored * 2 > contents.files {
-                Role::Vendored
-            } else if contents.generated * 2 > contents.files {
-                Role::Generated
-            } else {
-                by_name.unwrap_or_else(|| role_by_contents(&contents))
-            };
+            let role = role(folder, &contents, by_name, package_folders.contains(folder));
             // Below the top only what says something is worth a line.
             let deep = folder.contains('/');
+            // Below documents and tests the names say nothing of their own.
+            let above = folder.split('/').next().and_then(role_by_name);
+            let is_own = !matches!(
+                above,
+                Some(Role::Documentation | Role::Tests | Role::Examples)
+            );
+            // Nor do those of parts of a program: `src/benchmark` of a benchmarking tool is what it does.
+            let is_own = is_own
+                && !(above == Some(Role::Source) && matches!(role, Role::Benchmarks | Role::Tools));
             let telling = matches!(role, Role::Package)
-                || (by_name.is_some() && folder.matches('/').count() == 1);
+                || (is_own
+                    && by_name == Some(role)
+                    && role != Role::Source
+                    && folder.matches('/').count() == 1);
             (!deep || telling).then(|| FolderRole {
                 folder: folder.to_owned(),
                 role,
@@ -90,8 +97,42 @@ pub(crate) fn find(tree: &Tree, packages: &[Found]) -> Listing<FolderRole> {
     roles.into()
 }
 
+/// Judges a folder by its manifest, its contents and its name; a name alone says little about code.
+fn role(folder: &str, contents: &Contents, by_name: Option<Role>, is_package: bool) -> Role {
+    let code: u64 = contents.languages.values().sum();
+    let mostly = |part: u64| part * 2 > contents.files;
+    if is_package {
+        return Role::Package;
+    }
+    match by_name {
+        // `media`, `config` or `data` may as well be a part of the program.
+        Some(Role::Assets | Role::Configuration | Role::Data) if mostly(code) => {}
+        Some(Role::Source) | None => {}
+        Some(role) => return role,
+    }
+    if mostly(contents.vendored) {
+        Role::Vendored
+    } else if mostly(contents.generated) {
+        Role::Generated
+    } else if folder.starts_with('.') {
+        Role::Configuration
+    } else if by_name == Some(Role::Source) {
+        Role::Source
+    } else if mostly(contents.tests) {
+        Role::Tests
+    } else if mostly(code) {
+        Role::Source
+    } else {
+        role_by_contents(contents)
+    }
+}
+
 fn role_by_name(name: &str) -> Option<Role> {
-    Some(match name.to_ascii_lowercase().as_str() {
+    let name = name.to_ascii_lowercase();
+    if name.ends_with("-tests") || name.ends_with("_tests") {
+        return Some(Role::Tests);
+    }
+    Some(match name.as_str() {
         "src" | "lib" | "app" | "apps" | "packages" | "crates" | "internal" | "pkg" | "cmd"
         | "core" | "include" | "source" | "sources" | "server" | "client" | "frontend"
         | "backend" | "api" | "modules" | "services" => Role::Source,

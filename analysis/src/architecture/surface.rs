@@ -1,23 +1,27 @@
-//! What each module offers to others.
+//! The public surface: the exported items of each module.
 
-use super::fold::Folding;
+use super::group_modules::ModuleGroups;
 use super::resolve::FileGraph;
 use crate::report::Listing;
 use crate::report::architecture::ModuleSurface;
 use crate::text::shortened;
 use crate::tree::imports::ExportKind;
-use crate::tree::scan::Tree;
+use crate::tree::working_tree::Tree;
 
 /// Most names of one module.
-const MOST_NAMES: usize = 12;
+const MAX_NAMES: usize = 12;
 
 /// Counts the exported items of each module and names the most telling ones.
-pub(crate) fn report(tree: &Tree, graph: &FileGraph, folding: &Folding) -> Listing<ModuleSurface> {
-    let mut counts = vec![0u64; folding.names.len()];
-    let mut names: Vec<Vec<(ExportKind, &str)>> = vec![Vec::new(); folding.names.len()];
+pub(crate) fn report(
+    tree: &Tree,
+    graph: &FileGraph,
+    groups: &ModuleGroups,
+) -> Listing<ModuleSurface> {
+    let mut counts = vec![0u64; groups.names.len()];
+    let mut names: Vec<Vec<(ExportKind, &str)>> = vec![Vec::new(); groups.names.len()];
     for file in &graph.files {
         let (Some(&module), Some(facts)) = (
-            folding.module_of.get(file),
+            groups.module_of.get(file),
             tree.files[*file].source.as_deref(),
         ) else {
             continue;
@@ -25,7 +29,7 @@ pub(crate) fn report(tree: &Tree, graph: &FileGraph, folding: &Folding) -> Listi
         counts[module] += facts.exported;
         names[module].extend(facts.names.iter().map(|(kind, name)| (*kind, &**name)));
     }
-    let mut surfaces: Vec<ModuleSurface> = folding
+    let mut surfaces: Vec<ModuleSurface> = groups
         .names
         .iter()
         .zip(counts)
@@ -35,7 +39,7 @@ pub(crate) fn report(tree: &Tree, graph: &FileGraph, folding: &Folding) -> Listi
             names.sort_by_key(|(kind, _)| *kind);
             let mut shown: Vec<String> = Vec::new();
             for (_, name) in names {
-                if shown.len() < MOST_NAMES && !shown.iter().any(|other| other == name) {
+                if shown.len() < MAX_NAMES && !shown.iter().any(|other| other == name) {
                     shown.push(shortened(name, 80));
                 }
             }

@@ -1,4 +1,4 @@
-//! Measures functions one by one: cyclomatic complexity, length, nesting.
+//! Measures the cyclomatic complexity, length and nesting of functions.
 
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -8,20 +8,20 @@ use rayon::prelude::*;
 use tree_sitter::{Node, ParseOptions, Parser};
 
 use super::function_rules::{Rules, is_parsed, rules};
-use crate::Control;
+use crate::Budget;
 use crate::paths::printable;
 use crate::report::codebase::{ComplexityBand, ComplexityReport, FunctionMeasure};
 use crate::report::{Incomplete, Listing};
 use crate::text::shortened;
 use crate::tree::classify::Origin;
 use crate::tree::rust_tests;
-use crate::tree::scan::{Tree, TreeFile};
+use crate::tree::working_tree::{Tree, TreeFile};
 
 /// Larger files are tables or generated; parsing them takes seconds.
-const LARGE: u64 = 1 << 20;
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
 /// Most functions kept in the complete report.
-const MOST_REPORTED: usize = 1_000;
+const MAX_REPORTED: usize = 1_000;
 
 /// Bands of complexity, by their first value.
 const BANDS: [u64; 5] = [1, 6, 11, 21, 51];
@@ -34,7 +34,7 @@ impl Top {
     fn offer(&self, functions: Vec<FunctionMeasure>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend(functions);
-        if kept.len() > 4 * MOST_REPORTED {
+        if kept.len() > 4 * MAX_REPORTED {
             keep_most_complex(&mut kept);
         }
     }
@@ -52,7 +52,7 @@ fn keep_most_complex(functions: &mut Vec<FunctionMeasure>) {
             .cmp(&(one.cyclomatic, one.lines))
             .then_with(|| (&one.path, one.line).cmp(&(&other.path, other.line)))
     });
-    functions.truncate(MOST_REPORTED);
+    functions.truncate(MAX_REPORTED);
 }
 
 /// Complexity and lines of a function: what the statistics need of each.
@@ -62,7 +62,7 @@ type Numbers = (u32, u32);
 pub(super) fn report(
     root: &Path,
     tree: &Tree,
-    control: &Control,
+    budget: &Budget,
     incomplete: &mut Vec<Incomplete>,
 ) -> ComplexityReport {
     let mut files: Vec<&TreeFile> = tree
@@ -76,7 +76,7 @@ pub(super) fn report(
         })
         .collect();
     let wanted = files.len();
-    files.retain(|file| file.size <= LARGE);
+    files.retain(|file| file.size <= MAX_FILE_SIZE);
     let large = wanted - files.len();
     files.sort_by_key(|file| std::cmp::Reverse(file.size));
     let top = Top::default();
@@ -84,7 +84,7 @@ pub(super) fn report(
         .par_iter()
         .with_max_len(1)
         .map_init(Parser::new, |parser, file| {
-            let functions = measure_file(root, file, parser, control)?;
+            let functions = measure_file(root, file, parser, budget)?;
             let numbers = functions.iter().map(numbers).collect();
             top.offer(functions);
             Some(numbers)
@@ -101,7 +101,7 @@ pub(super) fn report(
         incomplete.push(Incomplete::new(
             "complexity",
             format!(
-                "{parsed} of {} files were parsed (the others could not be, or the time was up)",
+                "{parsed} of {} files were parsed (the others could not be, or the time limit was reached)",
                 files.len()
             ),
         ));
@@ -155,17 +155,17 @@ fn measure_file(
     root: &Path,
     file: &TreeFile,
     parser: &mut Parser,
-    control: &Control,
+    budget: &Budget,
 ) -> Option<Vec<FunctionMeasure>> {
-    if control.must_stop() {
+    if budget.must_stop() {
         return None;
     }
     let language = file.language()?;
     let rules = rules(language)?;
-    let bytes = file.read(root, LARGE)?;
+    let bytes = file.read(root, MAX_FILE_SIZE)?;
     parser.set_language(&rules.grammar).ok()?;
     let mut stop = |_: &tree_sitter::ParseState| {
-        if control.must_stop() {
+        if budget.must_stop() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

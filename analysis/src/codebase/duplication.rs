@@ -1,4 +1,4 @@
-//! Finds code that occurs more than once.
+//! Finds duplicated code (clones).
 //!
 //! Lines are compared without white space and comments; lines that are nearly empty and imports don't count.
 //! Each run of [`WINDOW`] lines is hashed; equal hashes are copies, and copies that go on together are joined.
@@ -9,28 +9,29 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::Control;
+use crate::Budget;
 use crate::report::codebase::{CloneSpot, CodeClone, DuplicationReport};
 use crate::report::{Incomplete, Listing};
 use crate::tree::classify::Origin;
-use crate::tree::language::Nature;
-use crate::tree::lexer::{self, Listener};
-use crate::tree::scan::{HUGE, Tree, TreeFile};
+use crate::tree::masking::without_comments;
+use crate::tree::scan::MAX_FILE_SIZE;
+use crate::tree::syntax::Nature;
+use crate::tree::working_tree::{Tree, TreeFile};
 
 /// Lines in a row that make a copy.
 const WINDOW: usize = 8;
 
 /// Shorter lines (braces, `else`) are passed over.
-const SHORTEST: usize = 4;
+const MIN_LINE_LENGTH: usize = 4;
 
 /// Lines compared at most, which bounds the memory to about 100 MB.
-const MOST_LINES: usize = 2_500_000;
+const MAX_LINES: usize = 2_500_000;
 
-/// The lines are sorted in so many parts (as a power of two).
+/// The lines are sorted in this many parts (as a power of two).
 const PART_BITS: u32 = 5;
 
-const MOST_REPORTED: usize = 500;
-const MOST_PLACES: usize = 5;
+const MAX_REPORTED: usize = 500;
+const MAX_SPOTS: usize = 5;
 
 /// The lines of a file that are compared: hash and line number.
 type HashedLines = Vec<(u64, u32)>;
@@ -39,7 +40,7 @@ type HashedLines = Vec<(u64, u32)>;
 pub(super) fn report(
     root: &Path,
     tree: &Tree,
-    control: &Control,
+    budget: &Budget,
     incomplete: &mut Vec<Incomplete>,
 ) -> DuplicationReport {
     let mut files: Vec<&TreeFile> = tree
@@ -58,7 +59,7 @@ pub(super) fn report(
     let wanted = files.len();
     files.retain(|file| {
         lines += usize::try_from(file.lines.code).unwrap_or(usize::MAX);
-        lines <= MOST_LINES
+        lines <= MAX_LINES
     });
     if files.len() < wanted {
         incomplete.push(Incomplete::new(
@@ -72,21 +73,21 @@ pub(super) fn report(
     let hashed: Vec<HashedLines> = files
         .par_iter()
         .map(|file| {
-            if control.must_stop() {
+            if budget.must_stop() {
                 HashedLines::new()
             } else {
                 hashed_lines(root, file).unwrap_or_default()
             }
         })
         .collect();
-    if control.must_stop() {
-        incomplete.push(Incomplete::new("duplication", "the time was up"));
+    if budget.must_stop() {
+        incomplete.push(Incomplete::new("duplication", "the time limit was reached"));
         return assemble(Vec::new(), 0, 0);
     }
     let compared: usize = hashed.iter().map(Vec::len).sum();
-    let (clones, duplicated) = clones(&hashed, &files, control);
-    if control.must_stop() {
-        incomplete.push(Incomplete::new("duplication", "the time was up"));
+    let (clones, duplicated) = clones(&hashed, &files, budget);
+    if budget.must_stop() {
+        incomplete.push(Incomplete::new("duplication", "the time limit was reached"));
     }
     assemble(clones, duplicated, compared)
 }
@@ -96,26 +97,13 @@ fn assemble(clones: Vec<CodeClone>, duplicated: usize, compared: usize) -> Dupli
     DuplicationReport {
         duplicated_lines: duplicated as u64,
         percent: (duplicated as f64 * 1_000.0 / compared.max(1) as f64).round() / 10.0,
-        clones: Listing::bounded(clones, MOST_REPORTED),
-    }
-}
-
-struct Spaces<'a>(&'a mut [u8]);
-
-impl Listener for Spaces<'_> {
-    fn comment(&mut self, start: usize, end: usize) {
-        for byte in &mut self.0[start..end] {
-            if *byte != b'\n' {
-                *byte = b' ';
-            }
-        }
+        clones: Listing::bounded(clones, MAX_REPORTED),
     }
 }
 
 fn hashed_lines(root: &Path, file: &TreeFile) -> Option<HashedLines> {
-    let bytes = file.read(root, HUGE)?;
-    let mut text = bytes.clone();
-    lexer::scan(&bytes, file.language()?.grammar(), &mut Spaces(&mut text));
+    let bytes = file.read(root, MAX_FILE_SIZE)?;
+    let text = without_comments(&bytes, file.language()?.grammar());
     let mut lines = Vec::new();
     let mut squeezed = Vec::new();
     for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
@@ -125,7 +113,7 @@ fn hashed_lines(root: &Path, file: &TreeFile) -> Option<HashedLines> {
                 .copied()
                 .filter(|byte| !byte.is_ascii_whitespace()),
         );
-        if squeezed.len() < SHORTEST || is_import(line.trim_ascii_start()) {
+        if squeezed.len() < MIN_LINE_LENGTH || is_import(line.trim_ascii_start()) {
             continue;
         }
         let mut hasher = DefaultHasher::new();
@@ -155,15 +143,11 @@ fn is_import(line: &[u8]) -> bool {
 /// A run of lines: file and first line, by number.
 type Spot = (u32, u32);
 
-fn clones(
-    hashed: &[HashedLines],
-    files: &[&TreeFile],
-    control: &Control,
-) -> (Vec<CodeClone>, usize) {
+fn clones(hashed: &[HashedLines], files: &[&TreeFile], budget: &Budget) -> (Vec<CodeClone>, usize) {
     // Sorted in parts, so that a caller who gives up need not wait for the whole.
     let mut parts: Vec<Vec<(u64, Spot)>> = vec![Vec::new(); 1 << PART_BITS];
     for (file, lines) in hashed.iter().enumerate() {
-        if control.must_stop() {
+        if budget.must_stop() {
             return (Vec::new(), 0);
         }
         for (start, window) in lines.windows(WINDOW).enumerate() {
@@ -179,7 +163,7 @@ fn clones(
     let mut spots_of: HashMap<u64, &[(u64, Spot)]> = HashMap::new();
     let mut hash_at: HashMap<Spot, u64> = HashMap::new();
     for part in &mut parts {
-        if control.must_stop() {
+        if budget.must_stop() {
             return (Vec::new(), 0);
         }
         part.par_sort_unstable();
@@ -198,7 +182,7 @@ fn clones(
         .collect();
     let mut found = Vec::new();
     for start in begins {
-        if taken.contains(&start) || control.must_stop() {
+        if taken.contains(&start) || budget.must_stop() {
             continue;
         }
         let Some(group) = hash_at.get(&start).and_then(|hash| spots_of.get(hash)) else {
@@ -249,7 +233,7 @@ fn number(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Leaves out spots that overlap the one before: a repetitive table is no copy of itself.
+/// Leaves out spots that overlap the one before: a repetitive table is not a copy of itself.
 fn apart(group: &[(u64, Spot)]) -> Vec<Spot> {
     let mut spots: Vec<Spot> = Vec::new();
     for &(_, spot) in group {
@@ -274,7 +258,7 @@ fn clone_of(
         occurrences: spots.len() as u64,
         places: spots
             .iter()
-            .take(MOST_PLACES)
+            .take(MAX_SPOTS)
             .map(|&(file, start)| {
                 let lines = &hashed[file as usize];
                 CloneSpot {

@@ -1,4 +1,4 @@
-//! Which syntax nodes are functions, branches and nesting, for each language that is parsed.
+//! The syntax nodes that are functions, branches and nesting, for each language that is parsed.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use tree_sitter::Language;
 
 use crate::tree::language::LanguageId;
 
-/// Where a node stands in an `if … else if … else`.
+/// The position of a node in an `if … else if … else`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Chain {
     #[default]
@@ -34,7 +34,7 @@ impl Chain {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Meaning {
     pub(super) is_function: bool,
-    /// Added to the complexity; negative for a `match`, whose first arm is no branch.
+    /// Added to the complexity; negative for a `match`, whose first arm is not a branch.
     pub(super) branches: i64,
     pub(super) nests: bool,
     pub(super) chain: Chain,
@@ -238,7 +238,7 @@ pub(super) fn rules(language: LanguageId) -> Option<&'static Rules> {
     RULES.get(language.name())
 }
 
-/// Tells whether functions of this language are measured, without loading its grammar.
+/// Returns whether functions of this language are measured, without loading its grammar.
 pub(super) fn is_parsed(language: LanguageId) -> bool {
     matches!(
         language.name(),

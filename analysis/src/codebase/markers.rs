@@ -1,20 +1,20 @@
-//! The markers of open work with their ages.
+//! TODO and FIXME markers with their ages, from `git blame`.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::history::History;
-use crate::history::blame::{self, Question};
+use crate::history::blame::{self, BlameRequest};
 use crate::history::churn::FileChurn;
 use crate::history::date::{days_between, now};
 use crate::report::codebase::{Age, AgeBasis, Marker, MarkerKind, MarkersReport};
 use crate::report::{Incomplete, Listing};
-use crate::tree::scan::{Tree, TreeFile};
-use crate::{Control, Depth};
+use crate::tree::working_tree::{Tree, TreeFile};
+use crate::{Budget, Depth};
 
 /// Most markers kept in the complete report.
-const MOST_MARKERS: usize = 5_000;
+const MAX_MARKERS: usize = 5_000;
 
 /// How many files `git blame` is asked about, and how long that may take.
 const fn blame_bounds(depth: Depth) -> (usize, Duration) {
@@ -31,7 +31,7 @@ pub(super) fn report(
     tree: &Tree,
     past: Option<(&History, &[FileChurn])>,
     depth: Depth,
-    control: &Control,
+    budget: &Budget,
     incomplete: &mut Vec<Incomplete>,
 ) -> MarkersReport {
     let mut files: Vec<&TreeFile> = tree
@@ -50,7 +50,7 @@ pub(super) fn report(
                 .collect()
         });
     let exact = if past.is_some() {
-        exact_ages(root, &files, &churn_of, depth, control)
+        exact_ages(root, &files, &churn_of, depth, budget)
     } else {
         HashMap::new()
     };
@@ -81,6 +81,7 @@ pub(super) fn report(
             line: marker.line,
             text: marker.text.clone(),
             age: age_of(&file.path, marker.line),
+            more_places: None,
         })
         .collect();
     if past.is_none() && !list.is_empty() {
@@ -105,13 +106,32 @@ pub(super) fn report(
             marker.line,
         )
     });
+    let list = folded(list);
     MarkersReport {
         todo,
         fixme,
         hack,
         xxx,
-        list: Listing::bounded(list, MOST_MARKERS),
+        list: Listing::bounded(list, MAX_MARKERS),
     }
+}
+
+/// Keeps the first marker of each text and counts the others.
+fn folded(list: Vec<Marker>) -> Vec<Marker> {
+    let mut kept: Vec<Marker> = Vec::with_capacity(list.len());
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for marker in list {
+        // A bare word is no text that could be the same.
+        let says_something = marker.text.split_whitespace().count() > 2;
+        if let Some(&first) = places.get(&marker.text).filter(|_| says_something) {
+            let more = &mut kept[first].more_places;
+            *more = Some(more.unwrap_or(0) + 1);
+        } else {
+            places.insert(marker.text.clone(), kept.len());
+            kept.push(marker);
+        }
+    }
+    kept
 }
 
 fn exact_ages<'a>(
@@ -119,10 +139,10 @@ fn exact_ages<'a>(
     files: &[&'a TreeFile],
     churn_of: &HashMap<&str, &FileChurn>,
     depth: Depth,
-    control: &Control,
+    budget: &Budget,
 ) -> HashMap<(&'a str, u64), Age> {
     let (most, time) = blame_bounds(depth);
-    let questions: Vec<Question<'a>> = files
+    let questions: Vec<BlameRequest<'a>> = files
         .iter()
         // Where a file was changed only once, its last change tells as much.
         .filter(|file| {
@@ -131,10 +151,10 @@ fn exact_ages<'a>(
                 .is_some_and(|churn| churn.commits > 1)
         })
         .take(most)
-        .map(|file| Question {
+        .map(|file| BlameRequest {
             path: &file.path,
             lines: file.markers.iter().map(|marker| marker.line).collect(),
         })
         .collect();
-    blame::ages(root, &questions, &control.optional(time))
+    blame::ages(root, &questions, &budget.optional(time))
 }

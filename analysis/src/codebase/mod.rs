@@ -1,8 +1,9 @@
-//! What the code is made of and where its risks are.
+//! The scope `codebase`: sizes, history, hotspots, owners, complexity, duplication.
 
 mod complexity;
 mod duplication;
 mod function_rules;
+mod imported;
 mod markers;
 mod sizes;
 
@@ -13,7 +14,7 @@ use super::history::{churn, history_of, usable};
 use super::report::Incomplete;
 use super::report::codebase::CodebaseReport;
 use super::tree::scan::{self, Reading};
-use super::{AnalysisError, Control, Depth};
+use super::{AnalysisError, Budget, Depth};
 
 /// Share of the time that the history may take; the rest is for what comes after it.
 const HISTORY_SHARE: f64 = 0.6;
@@ -25,9 +26,9 @@ const HISTORY_SHARE: f64 = 0.6;
 pub fn codebase(
     root: &Path,
     depth: Depth,
-    control: &Control,
+    budget: &Budget,
 ) -> Result<CodebaseReport, AnalysisError> {
-    control.report(0.0, "reading files");
+    budget.report(0.0, "reading files");
     let mut incomplete = Vec::new();
     let reading = if depth == Depth::Shallow {
         Reading::Lines
@@ -42,65 +43,68 @@ pub fn codebase(
     let (tell, known) = std::sync::mpsc::channel();
     let (tree, history) = std::thread::scope(|scope| {
         let history = (depth > Depth::Shallow).then(|| {
-            let control = control.with_share(HISTORY_SHARE);
-            scope.spawn(move || history_of(root, Some(known), &control))
+            let budget = budget.with_share(HISTORY_SHARE);
+            scope.spawn(move || history_of(root, Some(known), &budget))
         });
-        let tree = scan::scan(root, reading, control, (0.0, until));
+        let tree = scan::scan(root, reading, budget, (0.0, until));
         if let (Ok(tree), true) = (&tree, history.is_some()) {
             // A history that ended early listens no more.
             let _ = tell.send(tree.line_counts());
         }
         drop(tell);
         let history = history.map(|thread| {
-            control.report(until, "reading the history");
+            budget.report(until, "reading the history");
             thread.join().unwrap_or(Err(GitFailure::Unexpected))
         });
         (tree, history)
     });
-    let tree = tree?;
-    control.check()?;
+    let mut tree = tree?;
+    budget.check()?;
+    let history = history.and_then(|history| usable(history, &mut incomplete));
+    if let Some(history) = &history {
+        imported::mark(root, &mut tree, history);
+    }
     if tree.cut {
         incomplete.push(Incomplete::new(
             "files",
-            "the time was up before all files were read",
+            "the time limit was reached before all files were read",
         ));
     }
     let mut report = sizes::report(&tree, depth);
-    control.check()?;
-    let history = history.and_then(|history| usable(history, &mut incomplete));
+    budget.check()?;
     if depth > Depth::Shallow {
-        control.report(until + 0.1, "finding hotspots and open work");
+        budget.report(until + 0.1, "finding hotspots and open work");
         let churns = history.as_ref().map(churn::by_path);
         report.history = history
             .as_ref()
             .zip(churns.as_ref())
             .map(|(history, churns)| churn::report(history, churns, &tree));
-        control.check()?;
+        budget.check()?;
         let past = history.as_ref().zip(churns.as_deref());
         report.markers = Some(markers::report(
             root,
             &tree,
             past,
             depth,
-            control,
+            budget,
             &mut incomplete,
         ));
-        control.check()?;
+        budget.check()?;
     }
     if depth == Depth::Deep {
-        control.report(0.5, "measuring functions");
+        budget.report(0.5, "measuring functions");
         report.complexity = Some(complexity::report(
             root,
             &tree,
-            &control.with_share(0.7),
+            &budget.with_share(0.7),
             &mut incomplete,
         ));
-        control.check()?;
-        control.report(0.85, "comparing code");
-        report.duplication = Some(duplication::report(root, &tree, control, &mut incomplete));
+        budget.check()?;
+        budget.report(0.85, "comparing code");
+        report.duplication = Some(duplication::report(root, &tree, budget, &mut incomplete));
     }
-    control.check()?;
+    budget.check()?;
     report.incomplete = incomplete.into();
-    control.report(1.0, "done");
+    budget.report(1.0, "done");
     Ok(report)
 }

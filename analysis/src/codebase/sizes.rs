@@ -1,4 +1,4 @@
-//! Adds up files and lines by language, folder and kind.
+//! Sums files and lines by language, folder and kind.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,12 +10,13 @@ use crate::report::codebase::{
     TestShare,
 };
 use crate::tree::classify::Origin;
-use crate::tree::language::{LanguageId, Nature};
+use crate::tree::language::LanguageId;
 use crate::tree::lexer::LineCounts;
-use crate::tree::scan::{Content, Tree, TreeFile};
+use crate::tree::syntax::Nature;
+use crate::tree::working_tree::{Content, Tree, TreeFile};
 
 /// Most files kept in the list of the largest ones.
-const LARGEST: usize = 200;
+const MAX_LARGEST_FILES: usize = 200;
 
 fn add(size: &mut Size, lines: LineCounts) {
     size.files += 1;
@@ -130,6 +131,7 @@ fn by_language(languages: BTreeMap<LanguageId, Size>) -> Listing<LanguageSize> {
         .into_iter()
         .map(|(language, size)| LanguageSize {
             language: language.name().to_owned(),
+            is_code: matches!(language.get().nature, Nature::Program | Nature::Markup),
             size,
         })
         .collect();
@@ -182,11 +184,11 @@ fn largest(tree: &Tree) -> Listing<FileSize> {
             code: file.lines.code,
             lines: file.lines.total(),
         })
-        .take(LARGEST)
+        .take(MAX_LARGEST_FILES)
         .collect();
     Listing {
         items: list,
-        omitted: files.len().saturating_sub(LARGEST) as u64,
+        omitted: files.len().saturating_sub(MAX_LARGEST_FILES) as u64,
     }
 }
 
@@ -226,7 +228,7 @@ impl<'a> Apart<'a> {
         });
         SetApart {
             size: self.size,
-            places: Listing::bounded(places, LARGEST),
+            places: Listing::bounded(places, MAX_LARGEST_FILES),
         }
     }
 }

@@ -44,6 +44,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
 /// Parses a `Gemfile`.
 pub(super) fn gemfile(path: &str, text: &str) -> ManifestFacts {
     let mut facts = ManifestFacts::new(path, Ecosystem::Bundler);
+    // With a specification beside it, the file adds what those need who work on the gem.
+    let has_specification = text.lines().any(|line| {
+        let line = line.trim();
+        line == "gemspec" || line.starts_with("gemspec ") || line.starts_with("gemspec(")
+    });
     // What the open blocks are: a group, a path, or something else.
     let mut blocks: Vec<Option<String>> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -54,7 +59,10 @@ pub(super) fn gemfile(path: &str, text: &str) -> ManifestFacts {
         }
         if let Some(found) = GEM.iter().find_map(|regex| regex.captures(line)) {
             let group = blocks.iter().flatten().next_back().map(String::as_str);
-            let declared = gem(&facts, &found[1], &found[2], group);
+            let mut declared = gem(&facts, &found[1], &found[2], group);
+            if has_specification && declared.kind == Kind::Normal {
+                declared.kind = Kind::Dev;
+            }
             facts.declared.push(declared.line(number));
             continue;
         }
@@ -78,7 +86,13 @@ fn gem(facts: &ManifestFacts, name: &str, rest: &str, group: Option<&str>) -> De
     for found in OPTION.iter().flat_map(|regex| regex.captures_iter(rest)) {
         if let (Some(whole), Some(key), Some(value)) = (found.get(0), found.get(1), found.get(2)) {
             first_option = first_option.min(whole.start());
-            options.push((key.as_str(), value.as_str().trim_matches(['"', '\''])));
+            let is_text = value.as_str().starts_with(['"', '\'']);
+            // A path that code computes says only that it is one.
+            let key = match key.as_str() {
+                "path" if !is_text => "computed path",
+                key => key,
+            };
+            options.push((key, value.as_str().trim_matches(['"', '\''])));
         }
     }
     let option = |wanted: &str| {
@@ -107,9 +121,25 @@ fn gem(facts: &ManifestFacts, name: &str, rest: &str, group: Option<&str>) -> De
         )
     } else if let Some(path) = option("path") {
         declared.path(facts.folder(), path)
+    } else if option("computed path").is_some() {
+        Declared {
+            origin: Origin::Path,
+            fixed: true,
+            ..declared
+        }
     } else {
         declared
     }
+}
+
+/// Returns whether a requirement is there that code computes (`add_dependency 'own-part', version`).
+fn is_computed(text: &str) -> bool {
+    let first = text.trim_start().strip_prefix(',').map(str::trim_start);
+    first.is_some_and(|first| {
+        first.starts_with(|c: char| {
+            c.is_ascii_alphabetic() || c == '@' || c == '"' && first.contains("#{")
+        })
+    })
 }
 
 fn requirement(text: &str) -> Option<String> {
@@ -124,24 +154,24 @@ fn requirement(text: &str) -> Option<String> {
 }
 
 fn kind_of(group: &str) -> Kind {
-    let words = group
-        .split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    let mut any = false;
-    for word in words {
-        any = true;
-        if !matches!(
+    let words: Vec<&str> = group
+        .split(|character: char| !character.is_alphanumeric() && character != '_')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let all = |kind: fn(&str) -> bool| words.iter().all(|word| kind(word));
+    let is_default = |word: &str| matches!(word, "default" | "production");
+    if words.is_empty() || words.iter().any(|word| is_default(word)) {
+        Kind::Normal
+    } else if all(|word| {
+        matches!(
             word,
             "development" | "test" | "dev" | "lint" | "doc" | "docs" | "ci"
-        ) {
-            return if word == "optional" || word == "true" {
-                Kind::Optional
-            } else {
-                Kind::Normal
-            };
-        }
+        )
+    }) {
+        Kind::Dev
+    } else {
+        Kind::Optional
     }
-    if any { Kind::Dev } else { Kind::Normal }
 }
 
 /// Parses a gem specification.
@@ -159,7 +189,10 @@ pub(super) fn gemspec(path: &str, text: &str) -> ManifestFacts {
             let kind = if dev { Kind::Dev } else { Kind::Normal };
             let declared =
                 Declared::new(&found[2], kind).requirement(requirement(&found[3]).as_deref());
-            facts.declared.push(declared.line(number));
+            let fixed = declared.requirement.is_none() && is_computed(&found[3]);
+            facts
+                .declared
+                .push(Declared { fixed, ..declared }.line(number));
         } else if let Some(found) = ABOUT.iter().find_map(|regex| regex.captures(line)) {
             let value = Some(found[2].to_owned());
             match &found[1] {

@@ -8,9 +8,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::facts::{Declared, LockFacts, LockedFacts, ManifestFacts, ParseError, Reader};
 use crate::AnalysisError;
+use crate::line_index::Lines;
 use crate::paths::{folder_of, is_under};
 use crate::report::dependencies::{Ecosystem, Kind, Origin};
-use crate::text::Lines;
+use crate::text::harmless;
 
 const SECTIONS: [(&str, Kind); 5] = [
     ("dependencies", Kind::Normal),
@@ -43,12 +44,16 @@ pub(super) fn manifest(path: &str, text: &str) -> Result<ManifestFacts, ParseErr
     };
     let package = table(document, "package").or_else(|| table(document, "project"));
     let shared = table(document, "workspace").and_then(|workspace| table(workspace, "package"));
-    let about = |key| {
-        let own = package.and_then(|package| string(package, key));
-        own.or_else(|| shared.and_then(|shared| string(shared, key)))
-    };
-    let name = package.and_then(|package| string(package, "name"));
-    found.facts.about(name, about("version"), about("license"));
+    let about = |key| package.and_then(|package| string(package, key));
+    found
+        .facts
+        .about(about("name"), about("version"), about("license"));
+    found.facts.inherits_licence = package
+        .and_then(|package| table(package, "license"))
+        .is_some_and(|licence| flag(licence, "workspace"));
+    found.facts.shared_licence = shared
+        .and_then(|shared| string(shared, "license"))
+        .map(|licence| harmless(licence, 120));
     for (section, kind) in SECTIONS {
         found.declared(table(document, section), kind, None);
     }
@@ -114,7 +119,6 @@ impl Section {
             .requirement(string(entry, "version"))
             .condition(condition)
             .line(line);
-        declared.features = get(entry, "features").is_some();
         if let Some(address) = string(entry, "git") {
             let fixed = string(entry, "rev").or_else(|| string(entry, "tag"));
             let reference = fixed.or_else(|| string(entry, "branch"));
@@ -133,7 +137,7 @@ impl Section {
 fn inherit(manifests: &mut [ManifestFacts]) {
     let mut roots: Vec<(String, HashMap<String, Declared>, Option<String>)> = manifests
         .iter()
-        .filter(|manifest| !manifest.offered.is_empty())
+        .filter(|manifest| !manifest.offered.is_empty() || manifest.shared_licence.is_some())
         .map(|manifest| {
             let offered = manifest.offered.iter();
             let by_name = offered
@@ -142,7 +146,7 @@ fn inherit(manifests: &mut [ManifestFacts]) {
             (
                 manifest.folder().to_owned(),
                 by_name,
-                manifest.licence.clone(),
+                manifest.shared_licence.clone(),
             )
         })
         .collect();
@@ -156,7 +160,7 @@ fn inherit(manifests: &mut [ManifestFacts]) {
         let Some((folder, offered, licence)) = root else {
             continue;
         };
-        if manifest.licence.is_none() {
+        if manifest.inherits_licence {
             manifest.licence.clone_from(licence);
         }
         for declared in &mut manifest.declared {
@@ -173,7 +177,6 @@ fn inherit(manifests: &mut [ManifestFacts]) {
             declared.origin = shared.origin;
             declared.location.clone_from(&shared.location);
             declared.fixed = shared.fixed;
-            declared.features |= shared.features;
         }
     }
     for manifest in manifests {

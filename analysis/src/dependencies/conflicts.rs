@@ -1,11 +1,11 @@
-//! Requirements of several manifests for one package: do they go together?
+//! Version conflicts: requirements of several manifests that no version satisfies.
 
 use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
 use pep440_rs::{Version as PythonVersion, VersionSpecifiers};
 
-use super::facts::ManifestFacts;
+use super::facts::{Declared, ManifestFacts};
 use super::names::key_of;
 use crate::report::dependencies::{
     Conflict, Disagreement, Ecosystem, Kind, Origin, Place, Requirement, Role,
@@ -22,7 +22,8 @@ pub(super) fn find(manifests: &[ManifestFacts]) -> Vec<Conflict> {
             let counts = declared.origin == Origin::Registry
                 && declared.kind != Kind::Peer
                 && declared.kind != Kind::Indirect
-                && declared.location.is_none();
+                && declared.location.is_none()
+                && !is_alternative(manifest.ecosystem, declared);
             if let (true, Some(requirement)) = (counts, &declared.requirement) {
                 asked
                     .entry((
@@ -79,6 +80,15 @@ pub(super) fn find(manifests: &[ManifestFacts]) -> Vec<Conflict> {
     conflicts
 }
 
+/// Markers of Python choose between requirements; without a marker any version agrees with all others.
+fn is_alternative(ecosystem: Ecosystem, declared: &Declared) -> bool {
+    let condition = declared.condition.as_deref().unwrap_or_default();
+    let marked = !condition.is_empty()
+        && !condition.starts_with("group ")
+        && !condition.starts_with("extra ");
+    ecosystem == Ecosystem::Pypi && (marked || declared.requirement.as_deref() == Some("*"))
+}
+
 /// Compares different requirements; none means that one version suits all.
 fn compare(ecosystem: Ecosystem, requirements: &[&str]) -> Option<Disagreement> {
     let agree = match ecosystem {
@@ -115,10 +125,17 @@ fn cargo_agree(requirements: &[&str]) -> Option<bool> {
             );
             version.pre = comparator.pre.clone();
             if comparator.op == semver::Op::Greater {
-                version.patch = version.patch.saturating_add(1);
+                let last = match (comparator.minor, comparator.patch) {
+                    (None, _) => &mut version.major,
+                    (Some(_), None) => &mut version.minor,
+                    (Some(_), Some(_)) => &mut version.patch,
+                };
+                *last = last.saturating_add(1);
             }
             version
-        });
+        })
+        // The lower end of ranges that have an upper one only.
+        .chain([semver::Version::new(0, 0, 0)]);
     Some(
         ranges.iter().all(|range| range.comparators.is_empty())
             || ends.any(|version| ranges.iter().all(|range| range.matches(&version))),
@@ -159,8 +176,10 @@ fn python_agree(requirements: &[&str]) -> Option<bool> {
     if texts.iter().all(|text| text.starts_with(['<', '!'])) {
         return Some(true);
     }
-    // An open lower end is no candidate itself, so that nothing is proven then.
-    let open = |text: &String| text.starts_with('>') && !text.starts_with(">=");
+    // An open or excluded lower end is no candidate itself, so that nothing is proven then.
+    let open = |text: &String| {
+        text.starts_with("!=") || (text.starts_with('>') && !text.starts_with(">="))
+    };
     if texts.iter().any(open) {
         None
     } else {
@@ -217,6 +236,8 @@ mod tests {
             Some(Disagreement::Incompatible)
         );
         assert_eq!(compare(Ecosystem::Cargo, &["*", "3"]), None);
+        assert_eq!(compare(Ecosystem::Cargo, &["<1.5", "<2"]), None);
+        assert_eq!(compare(Ecosystem::Cargo, &[">1", "<3"]), None);
     }
 
     #[test]
@@ -240,6 +261,10 @@ mod tests {
             Some(Disagreement::Incompatible)
         );
         assert_eq!(compare(Ecosystem::Pypi, &["^1.2", "~1.4"]), None);
+        assert_eq!(
+            compare(Ecosystem::Pypi, &[">=1.0,!=1.0", "<2"]),
+            Some(Disagreement::Different)
+        );
         assert_eq!(
             compare(Ecosystem::Pypi, &["^1.2", ">=2.0"]),
             Some(Disagreement::Incompatible)

@@ -1,24 +1,25 @@
-//! What the parsers of the ecosystems found, before anything is concluded from it.
+//! The common output of all manifest and lock file parsers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use super::roles::{is_test_data, role_of};
 use crate::paths::{folder_of, joined};
 use crate::report::dependencies::{Ecosystem, Kind, Origin, Role};
 use crate::text::{harmless, without_credentials};
 use crate::tree::file_list::{FileList, ReadError};
-use crate::{AnalysisError, Control, Incomplete};
+use crate::{AnalysisError, Budget, Incomplete};
 
 /// Largest manifest that is read; the largest of real projects have some hundred kilobytes.
-pub(super) const MANIFEST_LIMIT: u64 = 2 << 20;
+pub(super) const MAX_MANIFEST_SIZE: u64 = 2 << 20;
 
 /// Largest lock file that is read.
-pub(super) const LOCK_LIMIT: u64 = 16 << 20;
+pub(super) const MAX_LOCK_SIZE: u64 = 16 << 20;
 
 /// Packages kept of all lock files together.
-pub(super) const MOST_LOCKED: usize = 300_000;
+pub(super) const MAX_LOCKED: usize = 300_000;
 
 /// Longest name, version or requirement; longer ones are hostile.
-const LONGEST: usize = 160;
+const MAX_NAME_LENGTH: usize = 160;
 
 /// Why a manifest or lock file tells nothing.
 #[derive(Debug, thiserror::Error)]
@@ -62,8 +63,6 @@ pub(super) struct Declared {
     pub(super) line: Option<u32>,
     /// Whether a git reference is a commit or tag.
     pub(super) fixed: bool,
-    /// Whether the manifest switches features of it on, which is a use without an import.
-    pub(super) features: bool,
     /// The requirement is to be looked up in the workspace, parent or catalogue, under this key.
     pub(super) inherits: Option<String>,
 }
@@ -71,7 +70,7 @@ pub(super) struct Declared {
 impl Declared {
     pub(super) fn new(name: &str, kind: Kind) -> Self {
         Self {
-            name: harmless(name, LONGEST),
+            name: harmless(name, MAX_NAME_LENGTH),
             alias: None,
             requirement: None,
             kind,
@@ -80,26 +79,25 @@ impl Declared {
             condition: None,
             line: None,
             fixed: false,
-            features: false,
             inherits: None,
         }
     }
 
     pub(super) fn requirement(mut self, requirement: Option<&str>) -> Self {
         self.requirement = requirement
-            .map(|text| harmless(text, LONGEST))
+            .map(|text| harmless(text, MAX_NAME_LENGTH))
             .filter(|text| !text.is_empty());
         self
     }
 
     pub(super) fn alias(mut self, alias: &str) -> Self {
-        self.alias = (alias != self.name).then(|| harmless(alias, LONGEST));
+        self.alias = (alias != self.name).then(|| harmless(alias, MAX_NAME_LENGTH));
         self
     }
 
     pub(super) fn condition(mut self, condition: Option<&str>) -> Self {
         self.condition = condition
-            .map(|text| harmless(text, LONGEST))
+            .map(|text| harmless(text, MAX_NAME_LENGTH))
             .filter(|text| !text.is_empty());
         self
     }
@@ -117,7 +115,7 @@ impl Declared {
             Some(reference) => format!("{address}#{reference}"),
             None => address,
         };
-        self.location = Some(harmless(&location, LONGEST));
+        self.location = Some(harmless(&location, MAX_NAME_LENGTH));
         self.fixed = fixed;
         self
     }
@@ -125,7 +123,7 @@ impl Declared {
     pub(super) fn url(mut self, address: &str) -> Self {
         self.origin = Origin::Url;
         self.forget_address();
-        self.location = Some(harmless(&without_credentials(address), LONGEST));
+        self.location = Some(harmless(&without_credentials(address), MAX_NAME_LENGTH));
         self
     }
 
@@ -139,7 +137,7 @@ impl Declared {
         self.origin = Origin::Path;
         let inside = joined(folder, path);
         self.fixed = inside.is_some();
-        self.location = Some(harmless(inside.as_deref().unwrap_or(path), LONGEST));
+        self.location = Some(harmless(inside.as_deref().unwrap_or(path), MAX_NAME_LENGTH));
         self
     }
 
@@ -167,8 +165,12 @@ pub(super) struct ManifestFacts {
     pub(super) declared: Vec<Declared>,
     /// Shared entries (workspace, dependency management) that nothing took up.
     pub(super) offered: Vec<Declared>,
-    /// Text of the manifest that may name tools: scripts and settings.
-    pub(super) mentions: String,
+    /// Whether the licence is the one that the workspace states.
+    pub(super) inherits_licence: bool,
+    /// The licence that it states for the members of its workspace.
+    pub(super) shared_licence: Option<String>,
+    /// Programs of dependencies that the manifest names (Go).
+    pub(super) tools: Vec<String>,
 }
 
 impl ManifestFacts {
@@ -176,13 +178,15 @@ impl ManifestFacts {
         Self {
             path: path.to_owned(),
             ecosystem,
-            role: role_of(path),
+            role: role_of(ecosystem, path),
             package: None,
             version: None,
             licence: None,
             declared: Vec::new(),
             offered: Vec::new(),
-            mentions: String::new(),
+            inherits_licence: false,
+            shared_licence: None,
+            tools: Vec::new(),
         }
     }
 
@@ -197,7 +201,7 @@ impl ManifestFacts {
         licence: Option<&str>,
     ) {
         let short = |text: Option<&str>| {
-            text.map(|text| harmless(text, LONGEST))
+            text.map(|text| harmless(text, MAX_NAME_LENGTH))
                 .filter(|text| !text.is_empty())
         };
         self.package = short(package);
@@ -220,8 +224,8 @@ pub(super) struct LockedFacts {
 impl LockedFacts {
     pub(super) fn new(name: &str, version: &str, origin: Origin) -> Self {
         Self {
-            name: harmless(name, LONGEST),
-            version: harmless(version, LONGEST),
+            name: harmless(name, MAX_NAME_LENGTH),
+            version: harmless(version, MAX_NAME_LENGTH),
             origin,
             licence: None,
             needs: Vec::new(),
@@ -237,6 +241,8 @@ pub(super) struct LockFacts {
     pub(super) packages: Vec<LockedFacts>,
     /// Versions that particular requests got: `folder NUL name` or `name@requirement`.
     pub(super) pins: HashMap<String, String>,
+    /// Folders of the packages that it decides for, as far as it tells, from its own folder.
+    pub(super) members: HashSet<String>,
 }
 
 impl LockFacts {
@@ -246,19 +252,22 @@ impl LockFacts {
             ecosystem,
             packages: Vec::new(),
             pins: HashMap::new(),
+            members: HashSet::new(),
         }
     }
 
     pub(super) fn pin_in(&mut self, folder: &str, name: &str, version: &str) {
-        self.pins
-            .insert(format!("{folder}\0{name}"), harmless(version, LONGEST));
+        self.pins.insert(
+            format!("{folder}\0{name}"),
+            harmless(version, MAX_NAME_LENGTH),
+        );
     }
 }
 
 /// Reads files for the parsers and keeps what they find.
 pub(super) struct Reader<'a> {
     pub(super) listing: &'a FileList,
-    pub(super) control: &'a Control,
+    pub(super) budget: &'a Budget,
     pub(super) manifests: Vec<ManifestFacts>,
     pub(super) locks: Vec<LockFacts>,
     pub(super) incomplete: Vec<Incomplete>,
@@ -268,10 +277,10 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(listing: &'a FileList, control: &'a Control) -> Self {
+    pub(super) fn new(listing: &'a FileList, budget: &'a Budget) -> Self {
         Self {
             listing,
-            control,
+            budget,
             manifests: Vec::new(),
             locks: Vec::new(),
             incomplete: Vec::new(),
@@ -307,8 +316,8 @@ impl<'a> Reader<'a> {
         limit: u64,
         parse: impl FnOnce(&str) -> Result<T, ParseError>,
     ) -> Result<Option<T>, AnalysisError> {
-        self.control.check()?;
-        if self.control.is_late() {
+        self.budget.check()?;
+        if self.budget.is_late() {
             self.late += 1;
             return Ok(None);
         }
@@ -332,7 +341,7 @@ impl<'a> Reader<'a> {
         path: &str,
         parse: impl FnOnce(&str, &str) -> Result<ManifestFacts, ParseError>,
     ) -> Result<(), AnalysisError> {
-        let found = self.parse(path, MANIFEST_LIMIT, |text| parse(path, text))?;
+        let found = self.parse(path, MAX_MANIFEST_SIZE, |text| parse(path, text))?;
         self.manifests.extend(found);
         Ok(())
     }
@@ -343,23 +352,28 @@ impl<'a> Reader<'a> {
         path: &str,
         parse: impl FnOnce(&str, &str) -> Result<LockFacts, ParseError>,
     ) -> Result<(), AnalysisError> {
-        if role_of(path) == Role::Fixture {
+        if is_test_data(path) {
             return Ok(());
         }
-        let found = self.parse(path, LOCK_LIMIT, |text| parse(path, text))?;
-        if let Some(mut lock) = found {
-            let room = MOST_LOCKED.saturating_sub(self.locked);
-            if lock.packages.len() > room {
-                lock.packages.truncate(room);
-                self.incomplete.push(Incomplete::new(
-                    path,
-                    "it holds more packages than are kept",
-                ));
-            }
-            self.locked += lock.packages.len();
-            self.locks.push(lock);
+        let found = self.parse(path, MAX_LOCK_SIZE, |text| parse(path, text))?;
+        if let Some(lock) = found {
+            self.keep(lock);
         }
         Ok(())
+    }
+
+    /// Keeps a lock file, up to the most packages.
+    pub(super) fn keep(&mut self, mut lock: LockFacts) {
+        let room = MAX_LOCKED.saturating_sub(self.locked);
+        if lock.packages.len() > room {
+            lock.packages.truncate(room);
+            self.incomplete.push(Incomplete::new(
+                &lock.path,
+                "it holds more packages than are kept",
+            ));
+        }
+        self.locked += lock.packages.len();
+        self.locks.push(lock);
     }
 
     /// Says what the time limit cost.
@@ -371,21 +385,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Tells whether a file is somebody else's, copied in.
+/// Returns whether a file is vendored.
 fn is_vendored(path: &str) -> bool {
     folder_of(path).split('/').any(|part| part == "vendor")
-}
-
-/// Judges by the folder what a manifest belongs to.
-pub(super) fn role_of(path: &str) -> Role {
-    let mut role = Role::Product;
-    for part in folder_of(path).split('/') {
-        match part {
-            "fixtures" | "fixture" | "__fixtures__" | "testdata" | "test_data" | "test-data"
-            | "test-fixtures" | "test_fixtures" => return Role::Fixture,
-            "examples" | "example" | "samples" | "demo" | "demos" => role = Role::Example,
-            _ => {}
-        }
-    }
-    role
 }

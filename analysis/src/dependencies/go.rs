@@ -1,6 +1,4 @@
-//! Go: `go.mod` and `go.sum`.
-
-use std::collections::BTreeMap;
+//! Go: `go.mod`, which is also what locks the versions; `go.sum` holds checksums of more than is built.
 
 use super::facts::{Declared, LockFacts, LockedFacts, ManifestFacts, ParseError, Reader};
 use crate::AnalysisError;
@@ -8,11 +6,13 @@ use crate::report::dependencies::{Ecosystem, Kind, Origin};
 
 /// Reads all module files of Go.
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
+    let first = reader.manifests.len();
     for path in reader.files(&["go.mod"]) {
         reader.manifest(&path, manifest)?;
     }
-    for path in reader.files(&["go.sum"]) {
-        reader.lock(&path, |path, text| Ok(sum(path, text)))?;
+    let locks: Vec<LockFacts> = reader.manifests[first..].iter().map(lock).collect();
+    for lock in locks {
+        reader.keep(lock);
     }
     Ok(())
 }
@@ -64,8 +64,7 @@ pub(super) fn manifest(path: &str, text: &str) -> Result<ManifestFacts, ParseErr
                 facts.declared.push(declared.line(number));
             }
             ("tool", [name]) => {
-                facts.mentions.push_str(name);
-                facts.mentions.push('\n');
+                facts.tools.push((*name).to_owned());
             }
             ("replace", rest) => replaced.extend(replacement(facts.folder(), rest, number)),
             _ => {}
@@ -87,7 +86,7 @@ pub(super) fn manifest(path: &str, text: &str) -> Result<ManifestFacts, ParseErr
     Ok(facts)
 }
 
-/// Understands `old [version] => new [version]`.
+/// Parses `old [version] => new [version]`.
 fn replacement(folder: &str, words: &[&str], line: u32) -> Option<(String, Declared)> {
     let arrow = words.iter().position(|word| *word == "=>")?;
     let (old, new) = (words.first()?, words.get(arrow + 1)?);
@@ -106,31 +105,24 @@ fn replacement(folder: &str, words: &[&str], line: u32) -> Option<(String, Decla
     Some(((*old).to_owned(), declared))
 }
 
-/// Parses `go.sum`; of several versions of a module the build takes the highest.
-pub(super) fn sum(path: &str, text: &str) -> LockFacts {
-    let mut highest: BTreeMap<&str, &str> = BTreeMap::new();
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(name), Some(version)) = (words.next(), words.next()) else {
-            continue;
-        };
-        // A module of which only the go.mod was needed is not part of the build.
-        if version.ends_with("/go.mod") {
-            continue;
-        }
-        let known = highest.entry(name).or_insert(version);
-        if order(version) > order(known) {
-            *known = version;
-        }
-    }
-    let mut facts = LockFacts::new(path, Ecosystem::Go);
-    facts.packages = highest
-        .into_iter()
-        .map(|(name, version)| LockedFacts::new(name, version, Origin::Registry))
+/// Returns the versions that a module is built with: those that it requires, since Go 1.17 all.
+fn lock(manifest: &ManifestFacts) -> LockFacts {
+    let mut facts = LockFacts::new(&manifest.path, Ecosystem::Go);
+    let from_elsewhere = manifest
+        .declared
+        .iter()
+        .filter(|each| each.origin == Origin::Registry);
+    facts.packages = from_elsewhere
+        .filter_map(|each| {
+            // A module that replaces it is built in its place.
+            let replaced = each
+                .location
+                .as_deref()
+                .and_then(|place| place.split_once(' '));
+            let (name, version) =
+                replaced.or_else(|| Some((&*each.name, each.requirement.as_deref()?)))?;
+            Some(LockedFacts::new(name, version, each.origin))
+        })
         .collect();
     facts
-}
-
-fn order(version: &str) -> Option<semver::Version> {
-    semver::Version::parse(version.trim_start_matches('v')).ok()
 }

@@ -10,15 +10,16 @@ use toml::de::{DeTable, DeValue};
 
 use super::cargo::{get, string, table};
 use super::facts::{
-    Declared, LockFacts, LockedFacts, MANIFEST_LIMIT, ManifestFacts, ParseError, Reader,
+    Declared, LockFacts, LockedFacts, MAX_MANIFEST_SIZE, ManifestFacts, ParseError, Reader,
 };
-use super::usage::masking::{Style, without_comments};
 use crate::AnalysisError;
+use crate::line_index::Lines;
 use crate::paths::{folder_of, is_under};
 use crate::report::dependencies::{Ecosystem, Kind, Origin};
-use crate::text::Lines;
+use crate::tree::language::named;
+use crate::tree::masking::without_comments;
 
-const CONFIGURATIONS: &str = r"(?m)\b(api|implementation|compileOnlyApi|compileOnly|runtimeOnly|compile|runtime|classpath|annotationProcessor|kapt|ksp|testImplementation|testCompileOnly|testRuntimeOnly|testCompile|testRuntime|testAnnotationProcessor|androidTestImplementation|debugImplementation|releaseImplementation|developmentOnly|providedCompile|coreLibraryDesugaring)\b";
+const CONFIGURATIONS: &str = r"(?m)\b(api|implementation|compileOnlyApi|compileOnly|runtimeOnly|compile|runtime|classpath|annotationProcessor|kapt|ksp|testImplementation|testCompileOnly|testRuntimeOnly|testCompile|testRuntime|testAnnotationProcessor|androidTestImplementation|debugImplementation|releaseImplementation|developmentOnly|providedCompile|coreLibraryDesugaring|lintChecks|lintPublish|[a-z]\w*(?:Implementation|Api|CompileOnly|RuntimeOnly|AnnotationProcessor))\b";
 
 /// `implementation("group:name:version")`, perhaps inside `platform(…)`.
 static COORDINATES: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -34,8 +35,9 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// `implementation(libs.some.library)`.
 static CATALOGUED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let tail = r"[ \t(]+(?:(?:platform|enforcedPlatform)[ \t]*\([ \t]*)?libs\.([A-Za-z0-9_.]+)";
-    Regex::new(&format!("{CONFIGURATIONS}{tail}")).ok()
+    // Only a library of the catalogue counts, so that a project may name its configurations as it likes.
+    let any = r"\b([A-Za-z]\w*)[ \t]*[ \t(][ \t]*(?:(?:platform|enforcedPlatform|testFixtures|variantOf)[ \t]*\([ \t]*)?libs\.([A-Za-z0-9_.]+)";
+    Regex::new(any).ok()
 });
 
 /// `implementation(project(":core"))`.
@@ -58,7 +60,7 @@ static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
     let mut catalogs = Vec::new();
     for path in reader.files(&["libs.versions.toml"]) {
-        let found = reader.parse(&path, MANIFEST_LIMIT, |text| catalog(&path, text))?;
+        let found = reader.parse(&path, MAX_MANIFEST_SIZE, |text| catalog(&path, text))?;
         if let Some(found) = found {
             // The catalogue lies in `gradle/` and serves the folder around it.
             let folder = folder_of(folder_of(&path)).to_owned();
@@ -67,7 +69,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
     }
     let mut properties = Vec::new();
     for path in reader.files(&["gradle.properties"]) {
-        let found = reader.parse(&path, MANIFEST_LIMIT, |text| Ok(property_file(text)))?;
+        let found = reader.parse(&path, MAX_MANIFEST_SIZE, |text| Ok(property_file(text)))?;
         properties.extend(found.map(|found| (folder_of(&path).to_owned(), found)));
     }
     let mut used: HashSet<String> = HashSet::new();
@@ -116,7 +118,18 @@ pub(super) fn script(
     mut variables: HashMap<String, String>,
     libraries: Option<&HashMap<String, Declared>>,
 ) -> (ManifestFacts, Vec<String>) {
-    let text = without_comments(text, Style::C);
+    let language = if path.strip_suffix(".kts").is_some() {
+        "Kotlin"
+    } else {
+        "Groovy"
+    };
+    let text = named(language).map_or_else(
+        || text.to_owned(),
+        |language| {
+            let masked = without_comments(text.as_bytes(), language.grammar());
+            String::from_utf8_lossy(&masked).into_owned()
+        },
+    );
     let lines = Lines::of(&text);
     let mut facts = ManifestFacts::new(path, Ecosystem::Gradle);
     let mut used = Vec::new();
@@ -149,6 +162,9 @@ pub(super) fn script(
             .trim_end_matches(".get")
             .trim_end_matches('.')
             .replace(['-', '_'], ".");
+        if &found[1] == "exclude" {
+            continue;
+        }
         let Some(library) = libraries.and_then(|libraries| libraries.get(&alias)) else {
             continue;
         };
@@ -185,7 +201,20 @@ fn kind_of(configuration: &str) -> Kind {
         }
         "compileOnly" | "compileOnlyApi" | "providedCompile" => Kind::Peer,
         "developmentOnly" | "debugImplementation" => Kind::Dev,
-        _ => Kind::Normal,
+        "lintChecks" | "lintPublish" => Kind::Build,
+        "compile" | "runtime" | "api" | "implementation" | "runtimeOnly" => Kind::Normal,
+        other if other.contains("Test") => Kind::Dev,
+        other if other.ends_with("AnnotationProcessor") => Kind::Build,
+        other if other.ends_with("CompileOnly") => Kind::Peer,
+        other
+            if ["Implementation", "Api", "RuntimeOnly"]
+                .iter()
+                .any(|ending| other.ends_with(ending)) =>
+        {
+            Kind::Normal
+        }
+        // A configuration of the project's own.
+        _ => Kind::Optional,
     }
 }
 

@@ -1,8 +1,8 @@
-//! Finds the lines of the keys of a JSON document that has been parsed already.
+//! Line numbers of the keys of a JSON document.
 
 use std::collections::HashMap;
 
-use crate::text::Lines;
+use crate::line_index::Lines;
 
 /// Where keys stand. Keys written with escapes are not found, which costs a line number only.
 pub(super) struct Keys<'a> {
@@ -41,7 +41,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Returns where a key stands first, at or after an offset.
+    /// Returns the first position of a key at or after an offset.
     pub(super) fn offset(&self, key: &str, from: usize) -> Option<usize> {
         let all = self.offsets.get(key)?;
         all.get(all.partition_point(|&offset| offset < from))

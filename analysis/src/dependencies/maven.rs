@@ -4,23 +4,23 @@ use std::collections::{HashMap, HashSet};
 
 use roxmltree::{Document, Node};
 
-use super::facts::{Declared, MANIFEST_LIMIT, ManifestFacts, ParseError, Reader};
+use super::facts::{Declared, MAX_MANIFEST_SIZE, ManifestFacts, ParseError, Reader};
 use crate::AnalysisError;
+use crate::line_index::Lines;
 use crate::paths::{folder_of, joined};
 use crate::report::dependencies::{Ecosystem, Kind};
-use crate::text::Lines;
 
 /// Longest chain of parents, and of properties that name properties.
-const DEEPEST: usize = 16;
+const MAX_CHAIN: usize = 16;
 
 /// Longest text that a chain of properties may grow to.
-const LONGEST: usize = 1_000;
+const MAX_VALUE_LENGTH: usize = 1_000;
 
 /// Reads all project files of Maven.
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
     let mut poms = HashMap::new();
     for path in reader.files(&["pom.xml"]) {
-        let found = reader.parse(&path, MANIFEST_LIMIT, |text| pom(&path, text))?;
+        let found = reader.parse(&path, MAX_MANIFEST_SIZE, |text| pom(&path, text))?;
         poms.extend(found.map(|found| (path, found)));
     }
     let mut paths: Vec<&String> = poms.keys().collect();
@@ -28,7 +28,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
     let locals: HashSet<&str> = poms.values().map(|pom| pom.artifact.as_str()).collect();
     let mut resolved = Vec::with_capacity(paths.len());
     for path in paths {
-        reader.control.check()?;
+        reader.budget.check()?;
         resolved.extend(resolve(&poms, &locals, path));
     }
     reader.manifests.extend(resolved);
@@ -179,7 +179,7 @@ fn resolve(
     let own = poms.get(path)?;
     let mut chain = vec![own];
     let mut at = path.to_owned();
-    while chain.len() < DEEPEST {
+    while chain.len() < MAX_CHAIN {
         let Some(last) = chain.last() else { break };
         let Some(parent_path) = parent_of(poms, &at, last) else {
             break;
@@ -299,7 +299,7 @@ fn parent_of(poms: &HashMap<String, Pom>, path: &str, pom: &Pom) -> Option<Strin
 /// Replaces `${name}`; properties that name themselves stay as they are.
 fn expand(text: &str, lookup: &impl Fn(&str) -> Option<String>) -> String {
     let mut text = text.to_owned();
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_CHAIN {
         let Some(start) = text.find("${") else { break };
         let Some(length) = text[start..].find('}') else {
             break;
@@ -308,7 +308,7 @@ fn expand(text: &str, lookup: &impl Fn(&str) -> Option<String>) -> String {
             break;
         };
         text.replace_range(start..=start + length, &value);
-        if text.len() > LONGEST {
+        if text.len() > MAX_VALUE_LENGTH {
             break;
         }
     }

@@ -1,4 +1,4 @@
-//! What a repository depends on: manifests, lock files, and what can be concluded from them.
+//! The scope `dependencies`: manifests, lock files, conflicts, usage.
 //!
 //! One file per ecosystem parses and nothing else; `locks`, `loose`, `conflicts` and `usage`
 //! conclude. Manifests are data of strangers: they are bounded in size, never executed, and no
@@ -8,34 +8,38 @@ mod bundler;
 mod cargo;
 mod composer;
 mod conflicts;
+mod corrections;
 mod facts;
 mod go;
 mod gradle;
 mod json_keys;
+pub(crate) mod licences;
 mod locks;
-mod loose;
 mod maven;
 mod names;
 mod npm;
 mod nuget;
 mod pypi;
+mod roles;
 #[cfg(test)]
 mod tests;
+mod unpinned;
 mod usage;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use super::tree::scan::Reading;
 use crate::tree::file_list::FileList;
-use crate::{AnalysisError, Control, Depth};
-use facts::{Declared, ManifestFacts, Reader};
+use crate::{AnalysisError, Budget, Depth};
+use facts::{Declared, LockedFacts, ManifestFacts, Reader};
+use licences::PackageCaches;
 use locks::Lock;
 use names::key_of;
 
 use super::report::dependencies::{
-    DependencyReport, Direct, Ecosystem, EcosystemCounts, Kind, LicenceGroup, Locked, Manifest,
-    Origin, Place, Role,
+    DependencyReport, Direct, Disagreement, Ecosystem, EcosystemCounts, Kind, LicenceGroup, Locked,
+    Loose, LooseReason, Manifest, Origin, Place, Role,
 };
 
 /// Packages named as examples of a licence.
@@ -45,14 +49,17 @@ const LICENCE_EXAMPLES: usize = 5;
 type Parser = fn(&mut Reader<'_>) -> Result<(), AnalysisError>;
 
 /// Analyses what the repository at `root` depends on.
+///
+/// Licences that no lock file states are read from `caches`.
 pub fn dependencies(
     root: &Path,
     depth: Depth,
-    control: &Control,
+    caches: &PackageCaches,
+    budget: &Budget,
 ) -> Result<DependencyReport, AnalysisError> {
-    control.report(0.0, "listing files");
-    let listing = FileList::of(root, Reading::Names, control)?;
-    let mut reader = Reader::new(&listing, control);
+    budget.report(0.0, "listing files");
+    let listing = FileList::of(root, Reading::Names, budget)?;
+    let mut reader = Reader::new(&listing, budget);
     reader.incomplete.extend(listing.gap());
     let parsers: [Parser; 9] = [
         cargo::read,
@@ -67,53 +74,68 @@ pub fn dependencies(
     ];
     let mut fraction = 0.5;
     for read in parsers {
-        control.report(fraction, "reading manifests and lock files");
+        budget.report(fraction, "reading manifests and lock files");
         read(&mut reader)?;
         fraction += 0.01;
     }
     reader.finish();
-    control.report(0.6, "comparing versions");
+    if depth != Depth::Shallow {
+        budget.report(0.58, "reading licences");
+        licences::fill(&mut reader.locks, root, caches, budget);
+    }
+    budget.report(0.6, "comparing versions");
     let mut report = conclude(&mut reader, depth)?;
     if depth == Depth::Deep {
-        control.report(0.65, "reading imports");
-        let traced = usage::trace(&listing, &reader.manifests, control)?;
+        budget.report(0.65, "reading imports");
+        let traced = usage::trace(&listing, &reader.manifests, budget)?;
         report.usage = traced.usage.into();
         report.unused = traced.unused.into();
         report.incomplete.extend(traced.incomplete);
     }
-    control.check()?;
-    control.report(1.0, "done");
+    budget.check()?;
+    budget.report(1.0, "done");
     Ok(report)
 }
 
 /// Draws the conclusions that need no source code.
 fn conclude(reader: &mut Reader<'_>, depth: Depth) -> Result<DependencyReport, AnalysisError> {
-    let control = reader.control;
+    let budget = reader.budget;
     let mut report = DependencyReport::empty(depth);
     report.incomplete = std::mem::take(&mut reader.incomplete).into();
     report.vendored_manifests = reader.vendored;
+    corrections::settle_roles(&mut reader.manifests, &reader.locks);
     let locks: Vec<Lock<'_>> = reader.locks.iter().map(Lock::of).collect();
+    corrections::own_packages(&mut reader.manifests, &locks);
+    corrections::own_extras(&mut reader.manifests);
+    let mut decisive: HashSet<&str> = HashSet::new();
     let mut direct_names: HashSet<(Ecosystem, String)> = HashSet::new();
     let mut groups: BTreeMap<GroupKey, Vec<Place>> = BTreeMap::new();
+    let bounded = bounded(&reader.manifests);
     for manifest in &reader.manifests {
-        control.check()?;
+        budget.check()?;
         let lock = locks::lock_for(&locks, manifest);
         report.manifests.push(describe(manifest, lock));
-        if manifest.role == Role::Fixture {
+        if manifest.role != Role::Product {
             continue;
         }
+        decisive.extend(lock.map(|lock| lock.facts.path.as_str()));
         for declared in &manifest.declared {
-            let locked = lock.and_then(|lock| lock.version_of(manifest, declared));
-            report.loose.extend(loose::judge(
-                manifest,
-                declared,
-                locked.as_deref(),
-                lock.is_some(),
-            ));
-            direct_names.insert((
+            let locked = lock
+                .filter(|_| declared.origin != Origin::Workspace)
+                .and_then(|lock| lock.version_of(manifest, declared));
+            let key = (
                 manifest.ecosystem,
                 key_of(manifest.ecosystem, &declared.name),
-            ));
+            );
+            let found = unpinned::judge(manifest, declared, locked.as_deref(), lock);
+            // What another file of the same installation bounds is not open.
+            let is_open = |loose: &Loose| loose.reason != LooseReason::AnyVersion;
+            report
+                .loose
+                .extend(found.filter(|loose| is_open(loose) || !bounded.contains(&key)));
+            if is_direct(declared) {
+                direct_names.insert(key);
+            }
             let place = Place {
                 manifest: manifest.path.clone(),
                 line: declared.line,
@@ -124,6 +146,11 @@ fn conclude(reader: &mut Reader<'_>, depth: Depth) -> Result<DependencyReport, A
                 .push(place);
         }
     }
+    // A lock file that decides for examples or for nothing says nothing of the product.
+    let locks: Vec<Lock<'_>> = locks
+        .into_iter()
+        .filter(|lock| decisive.contains(lock.facts.path.as_str()))
+        .collect();
     report.direct = groups.into_iter().map(direct).collect();
     // Stable sorts: what the planner meets first are the most used dependencies of the product.
     report
@@ -139,15 +166,45 @@ fn conclude(reader: &mut Reader<'_>, depth: Depth) -> Result<DependencyReport, A
             &b.path,
         ))
     });
-    control.check()?;
+    budget.check()?;
     report.conflicts = conflicts::find(&reader.manifests).into();
-    control.check()?;
+    budget.check()?;
     report.duplicates = locks::duplicates(&locks, &direct_names).into();
-    report.ecosystems = counts(reader, &report, &direct_names);
+    report.ecosystems = counts(&reader.manifests, &locks, &report, &direct_names);
     if depth != Depth::Shallow {
         list_locked(&mut report, &locks, &direct_names);
     }
     Ok(report)
+}
+
+/// Returns whether a manifest asks here for a package of other people that its code uses.
+fn is_direct(declared: &Declared) -> bool {
+    let elsewhere = match declared.origin {
+        Origin::Registry | Origin::Git | Origin::Url => true,
+        Origin::Path => !declared.fixed,
+        Origin::Workspace => false,
+    };
+    let condition = declared.condition.as_deref().unwrap_or_default();
+    let only_built_with = matches!(condition, "plugin" | "imported management");
+    elsewhere
+        && declared.kind != Kind::Indirect
+        && !only_built_with
+        && !condition.starts_with("patch of ")
+}
+
+/// Returns the packages to which a file of an installation from several files gives a version.
+fn bounded(manifests: &[ManifestFacts]) -> HashSet<(Ecosystem, String)> {
+    let together = [Ecosystem::Pypi, Ecosystem::Bundler];
+    manifests
+        .iter()
+        .filter(|manifest| together.contains(&manifest.ecosystem))
+        .flat_map(|manifest| {
+            let entries = manifest.declared.iter().chain(&manifest.offered);
+            entries
+                .filter(|each| each.requirement.as_deref().is_some_and(|text| text != "*"))
+                .map(|each| (manifest.ecosystem, key_of(manifest.ecosystem, &each.name)))
+        })
+        .collect()
 }
 
 /// What makes two requests the same: everything but the place.
@@ -209,7 +266,8 @@ fn describe(manifest: &ManifestFacts, lock: Option<&Lock<'_>>) -> Manifest {
 }
 
 fn counts(
-    reader: &Reader<'_>,
+    manifests: &[ManifestFacts],
+    locks: &[Lock<'_>],
     report: &DependencyReport,
     direct: &HashSet<(Ecosystem, String)>,
 ) -> Vec<EcosystemCounts> {
@@ -218,25 +276,30 @@ fn counts(
         add(found.entry(ecosystem).or_insert(EcosystemCounts {
             ecosystem,
             manifests: 0,
+            apart: 0,
             lockfiles: 0,
             direct: 0,
             locked: 0,
             duplicates: 0,
+            conflicts: 0,
         }));
     };
-    for manifest in &reader.manifests {
-        of(manifest.ecosystem, &|counts| counts.manifests += 1);
-    }
-    for lock in &reader.locks {
-        let strangers = lock
-            .packages
-            .iter()
-            .filter(|package| package.origin != Origin::Workspace)
-            .count();
-        of(lock.ecosystem, &|counts| {
-            counts.lockfiles += 1;
-            counts.locked += count(strangers);
+    for manifest in manifests {
+        of(manifest.ecosystem, &|counts| match manifest.role {
+            Role::Product => counts.manifests += 1,
+            Role::Example | Role::Fixture => counts.apart += 1,
         });
+    }
+    for lock in locks {
+        of(lock.facts.ecosystem, &|counts| counts.lockfiles += 1);
+    }
+    let locked: HashSet<(Ecosystem, &str, &str)> = locks
+        .iter()
+        .flat_map(|lock| strangers(lock).map(|each| (lock.facts.ecosystem, each)))
+        .map(|(ecosystem, each)| (ecosystem, each.name.as_str(), each.version.as_str()))
+        .collect();
+    for (ecosystem, _, _) in locked {
+        of(ecosystem, &|counts| counts.locked += 1);
     }
     for (ecosystem, _) in direct {
         of(*ecosystem, &|counts| counts.direct += 1);
@@ -244,7 +307,18 @@ fn counts(
     for duplicate in report.duplicates.iter() {
         of(duplicate.ecosystem, &|counts| counts.duplicates += 1);
     }
+    for conflict in report.conflicts.iter() {
+        if conflict.disagreement == Disagreement::Incompatible {
+            of(conflict.ecosystem, &|counts| counts.conflicts += 1);
+        }
+    }
     found.into_values().collect()
+}
+
+/// Returns the packages of a lock file that are not of this repository.
+fn strangers<'a>(lock: &Lock<'a>) -> impl Iterator<Item = &'a LockedFacts> + use<'a> {
+    let packages = lock.facts.packages.iter();
+    packages.filter(|package| package.origin != Origin::Workspace)
 }
 
 /// Adds what the lock files hold, and under which licences.
@@ -253,25 +327,20 @@ fn list_locked(
     locks: &[Lock<'_>],
     direct: &HashSet<(Ecosystem, String)>,
 ) {
-    let mut licences: HashMap<&str, (u32, Vec<String>)> = HashMap::new();
+    let mut licences: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
+    let mut unknown: HashSet<(Ecosystem, &str, &str)> = HashSet::new();
     for lock in locks {
-        for package in lock
-            .facts
-            .packages
-            .iter()
-            .filter(|package| package.origin != Origin::Workspace)
-        {
+        let ecosystem = lock.facts.ecosystem;
+        for package in strangers(lock) {
             match &package.licence {
                 Some(licence) => {
-                    let (packages, examples) = licences.entry(licence).or_default();
-                    *packages += 1;
-                    if examples.len() < LICENCE_EXAMPLES {
-                        examples.push(package.name.clone());
-                    }
+                    let names = licences.entry(licence).or_default();
+                    names.insert((&package.name, &package.version));
                 }
-                None => report.licence_unknown += 1,
+                None => {
+                    unknown.insert((ecosystem, &package.name, &package.version));
+                }
             }
-            let ecosystem = lock.facts.ecosystem;
             report.locked.push(Locked {
                 ecosystem,
                 name: package.name.clone(),
@@ -283,6 +352,7 @@ fn list_locked(
             });
         }
     }
+    report.licence_unknown = count(unknown.len());
     report.locked.sort_by(|a, b| {
         (!a.direct, a.ecosystem, &a.name, &a.version).cmp(&(
             !b.direct,
@@ -293,10 +363,14 @@ fn list_locked(
     });
     report.licences = licences
         .into_iter()
-        .map(|(licence, (packages, examples))| LicenceGroup {
+        .map(|(licence, packages)| LicenceGroup {
             licence: licence.to_owned(),
-            packages,
-            examples,
+            packages: count(packages.len()),
+            examples: packages
+                .into_iter()
+                .take(LICENCE_EXAMPLES)
+                .map(|(name, _)| name.to_owned())
+                .collect(),
         })
         .collect();
     report.licences.sort_by(|a, b| {

@@ -1,6 +1,5 @@
-//! When two names mean the same package.
+//! Normalises package names, so that two spellings of one package compare equal.
 
-use super::pypi::normalised;
 use crate::report::dependencies::Ecosystem;
 
 /// Returns the form of a name by which an ecosystem compares names.
@@ -15,6 +14,18 @@ pub(super) fn key_of(ecosystem: Ecosystem, name: &str) -> String {
         | Ecosystem::Gradle
         | Ecosystem::Bundler => name.to_owned(),
     }
+}
+
+/// Returns the name under which the index knows a distribution (PEP 503).
+pub(super) fn normalised(name: &str) -> String {
+    let mut result = String::with_capacity(name.len());
+    for part in name.split(['-', '_', '.']).filter(|part| !part.is_empty()) {
+        if !result.is_empty() {
+            result.push('-');
+        }
+        result.push_str(&part.to_ascii_lowercase());
+    }
+    result
 }
 
 /// Returns the name without a major version in the path, by which Go tells versions apart.

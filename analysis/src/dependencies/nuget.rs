@@ -6,13 +6,13 @@ use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 
 use super::facts::{
-    Declared, LockFacts, LockedFacts, MANIFEST_LIMIT, ManifestFacts, ParseError, Reader,
+    Declared, LockFacts, LockedFacts, MAX_MANIFEST_SIZE, ManifestFacts, ParseError, Reader,
 };
 use super::maven::text_of;
 use crate::AnalysisError;
+use crate::line_index::Lines;
 use crate::paths::{folder_of, is_under, name_of};
 use crate::report::dependencies::{Ecosystem, Kind, Origin};
-use crate::text::Lines;
 
 /// Reads all project and lock files of .NET.
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
@@ -31,7 +31,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
     }
     let mut central = Vec::new();
     for path in reader.files(&["Directory.Packages.props"]) {
-        let found = reader.parse(&path, MANIFEST_LIMIT, |text| project(&path, text))?;
+        let found = reader.parse(&path, MAX_MANIFEST_SIZE, |text| project(&path, text))?;
         central.extend(found);
     }
     centralise(&mut reader.manifests[first..], &mut central);

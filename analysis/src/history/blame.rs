@@ -1,4 +1,4 @@
-//! How old single lines are, for a bounded number of files.
+//! Ages of single lines from `git blame`, for a bounded number of files.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,28 +6,28 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::date::{days_between, now};
-use crate::Control;
+use crate::Budget;
 use crate::git::{self, GitFailure};
 use crate::report::codebase::{Age, AgeBasis};
 
 /// Lines of a file whose age is wanted.
 #[derive(Debug)]
-pub(crate) struct Question<'a> {
+pub(crate) struct BlameRequest<'a> {
     pub(crate) path: &'a str,
     pub(crate) lines: Vec<u64>,
 }
 
-/// Asks `git blame` about lines; files for which the time did not last are missing in the answer.
+/// Runs `git blame` on lines; files that the deadline cut off are missing in the result.
 pub(crate) fn ages<'a>(
     root: &Path,
-    questions: &[Question<'a>],
-    control: &Control,
+    questions: &[BlameRequest<'a>],
+    budget: &Budget,
 ) -> HashMap<(&'a str, u64), Age> {
     let now = now();
     questions
         .par_iter()
         .filter_map(|question| {
-            let answer = blame(root, question, control).ok()?;
+            let answer = blame(root, question, budget).ok()?;
             Some(
                 answer
                     .into_iter()
@@ -54,8 +54,8 @@ pub(crate) fn ages<'a>(
 /// Returns each line with the author time of its commit, `None` when it is not committed.
 fn blame(
     root: &Path,
-    question: &Question<'_>,
-    control: &Control,
+    question: &BlameRequest<'_>,
+    budget: &Budget,
 ) -> Result<Vec<(u64, Option<i64>)>, GitFailure> {
     let ranges: Vec<String> = question
         .lines
@@ -65,7 +65,7 @@ fn blame(
     let mut args = vec!["blame", "--line-porcelain", "--no-progress"];
     args.extend(ranges.iter().map(String::as_str));
     args.extend(["--", question.path]);
-    let text = git::output(root, &args, control)?;
+    let text = git::output(root, &args, budget)?;
     let mut answers = Vec::new();
     let mut current: Option<(u64, bool)> = None;
     for line in text.split(|&byte| byte == b'\n') {

@@ -1,21 +1,29 @@
-//! Counts the lines of commits that only add or delete many files.
+//! Counts the lines of bulk commits, which only add or delete many files.
 //!
 //! `git log --numstat` compares each such file with nothing, which takes several times as long as reading it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::mpsc::Receiver;
 
 use memchr::{memchr, memchr_iter};
 
-use super::listing::Whole;
-use super::{Change, LinesByPath, Shard, processors};
-use crate::Control;
+use super::{Change, KnownLines, Shard, processors};
+use crate::Budget;
 use crate::git::{self, GitFailure, Stream};
 use crate::paths::printable;
 
 /// How much of a file git searches for a zero byte to call it binary.
 const BINARY_HEAD: usize = 8_000;
+
+/// A file that a bulk commit adds or deletes.
+#[derive(Debug, Clone)]
+pub(super) struct Whole {
+    pub(super) path: Vec<u8>,
+    pub(super) blob: String,
+    pub(super) is_added: bool,
+    /// A submodule has no blob; git counts it as one line.
+    pub(super) is_submodule: bool,
+}
 
 /// The commits that are counted in bulk.
 #[derive(Debug, Default)]
@@ -31,7 +39,7 @@ impl Bulk {
     pub(super) fn sort_out(
         root: &Path,
         commits: Vec<(u32, Vec<Whole>)>,
-        control: &Control,
+        budget: &Budget,
     ) -> Result<Self, GitFailure> {
         if commits.is_empty() {
             return Ok(Self::default());
@@ -54,7 +62,7 @@ impl Bulk {
         );
         let mut stream = Stream::start(command, Some(input))?;
         let mut answer = Vec::new();
-        while stream.read(&mut answer, control)? {}
+        while stream.read(&mut answer, budget)? {}
         stream.finish()?;
         let fields: Vec<&[u8]> = answer.split(|&byte| byte == 0).collect();
         let (mut special, mut converted) = (HashSet::new(), HashSet::new());
@@ -87,20 +95,21 @@ impl Bulk {
         self.numbers.contains(&commit)
     }
 
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.numbers.iter().copied()
+    }
+
     /// Counts the lines of all files; `known` tells those of the working tree, so that clean files need no reading.
     pub(super) fn read(
         self,
         root: &Path,
-        known: Option<Receiver<LinesByPath>>,
-        control: &Control,
+        known: &mut KnownLines,
+        budget: &Budget,
     ) -> Result<Shard, GitFailure> {
         if self.commits.is_empty() {
             return Ok(Shard::default());
         }
-        let clean = match known {
-            Some(known) => self.clean_lines(root, &known, control)?,
-            None => HashMap::new(),
-        };
+        let clean = self.clean_lines(root, known, budget)?;
         let mut blobs: Vec<&str> = Vec::new();
         let mut seen = HashSet::new();
         for file in self
@@ -118,7 +127,7 @@ impl Bulk {
         let counted: Vec<Result<HashMap<&str, u32>, GitFailure>> = std::thread::scope(|scope| {
             let running: Vec<_> = blobs
                 .chunks(stretch)
-                .map(|part| scope.spawn(|| lines_of(root, part, control)))
+                .map(|part| scope.spawn(|| lines_of(root, part, budget)))
                 .collect();
             running
                 .into_iter()
@@ -147,6 +156,7 @@ impl Bulk {
                 .collect();
             let Some(counts) = counts else {
                 shard.complete_to = Some(*commit);
+                shard.failure = Some(GitFailure::Stopped);
                 break;
             };
             for (file, count) in files.iter().zip(counts) {
@@ -171,19 +181,20 @@ impl Bulk {
         Ok(shard)
     }
 
-    /// Returns the lines of each blob that stands unchanged in the working tree.
+    /// Returns the lines of each blob that is unchanged in the working tree.
     ///
     /// git is asked while the files are still being read.
     fn clean_lines(
         &self,
         root: &Path,
-        known: &Receiver<LinesByPath>,
-        control: &Control,
+        known: &mut KnownLines,
+        budget: &Budget,
     ) -> Result<HashMap<String, u32>, GitFailure> {
-        let unchanged = self.unchanged(root, control)?;
-        let Ok(known) = known.recv() else {
+        if known.are_unknown() {
             return Ok(HashMap::new());
-        };
+        }
+        let unchanged = self.unchanged(root, budget)?;
+        let known = known.wait();
         Ok(unchanged
             .into_iter()
             .filter_map(|(blob, path)| Some((blob, *known.get(&path)?)))
@@ -191,15 +202,11 @@ impl Bulk {
     }
 
     /// Returns the blobs that stand unchanged in the working tree, with their printable paths.
-    fn unchanged(
-        &self,
-        root: &Path,
-        control: &Control,
-    ) -> Result<Vec<(String, String)>, GitFailure> {
+    fn unchanged(&self, root: &Path, budget: &Budget) -> Result<Vec<(String, String)>, GitFailure> {
         let dirty = git::output(
             root,
             &["diff-files", "-z", "--name-only", "--relative"],
-            control,
+            budget,
         )?;
         let dirty: HashSet<&[u8]> = dirty.split(|&byte| byte == 0).collect();
         let paths: HashSet<&[u8]> = self
@@ -208,7 +215,7 @@ impl Bulk {
             .flat_map(|(_, files)| files.iter().map(|file| file.path.as_slice()))
             .filter(|path| !dirty.contains(path) && !self.converted.contains(*path))
             .collect();
-        let index = git::output(root, &["ls-files", "-s", "-z"], control)?;
+        let index = git::output(root, &["ls-files", "-s", "-z"], budget)?;
         let mut unchanged = Vec::new();
         for entry in index.split(|&byte| byte == 0) {
             // `<mode> <blob> <stage>\t<path>`
@@ -230,7 +237,7 @@ impl Bulk {
 fn lines_of<'a>(
     root: &Path,
     blobs: &[&'a str],
-    control: &Control,
+    budget: &Budget,
 ) -> Result<HashMap<&'a str, u32>, GitFailure> {
     let mut input = Vec::with_capacity(blobs.len() * 41);
     for blob in blobs {
@@ -246,7 +253,7 @@ fn lines_of<'a>(
     let mut wanted = blobs.iter();
     let mut open: Option<OpenBlob> = None;
     loop {
-        match stream.read(&mut buffer, control) {
+        match stream.read(&mut buffer, budget) {
             Ok(true) => {}
             Ok(false) => break,
             Err(GitFailure::Stopped) => return Ok(counts),

@@ -1,118 +1,100 @@
-//! Lists the commits, newest first, and picks out those that only add or delete many files.
+//! Lists the commits with `git log`, the newest first, and finds those that must not be counted.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::Path;
 
-use super::Commit;
-use crate::Control;
+use super::authors::{Author, Identities};
+use super::{Commit, MAX_COMMITS};
+use crate::Budget;
 use crate::git::{self, GitFailure, Stream};
-use crate::paths::printable;
-use crate::text::shortened;
+use crate::tree::open;
 
-/// A commit with at least so many files, all added or deleted, is a bulk commit.
-const BULK: usize = 32;
-
-/// A file that a bulk commit adds or deletes.
-#[derive(Debug, Clone)]
-pub(super) struct Whole {
-    pub(super) path: Vec<u8>,
-    pub(super) blob: String,
-    pub(super) is_added: bool,
-    /// A submodule has no blob; git counts it as one line.
-    pub(super) is_submodule: bool,
-}
+/// Largest file of ignored revisions that is read.
+const MAX_REVISIONS_SIZE: u64 = 1 << 20;
 
 /// The commits of a repository.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) commits: Vec<Commit>,
-    /// Ids of the commits; none for a merge, which changes nothing by itself.
+    /// Ids of the commits; none for those that are not compared with a parent: merges and the end of a shallow clone.
     pub(super) ids: Vec<Option<String>>,
-    pub(super) authors: Vec<String>,
-    /// Bulk commits by number, with all their files.
-    pub(super) bulk: Vec<(u32, Vec<Whole>)>,
+    pub(super) authors: Vec<Author>,
+    pub(super) is_shallow: bool,
+    /// Why older commits are not listed.
     pub(super) cut: Option<String>,
 }
 
-struct Reader {
-    listed: Listed,
-    author_numbers: HashMap<Vec<u8>, u32>,
-    /// Files of the present commit as long as it may be a bulk commit.
-    files: Option<Vec<Whole>>,
-    /// What the record before said about the path to come.
-    awaiting: Option<Whole>,
-    most: usize,
-}
-
-/// Lists at most so many commits.
-pub(super) fn list(root: &Path, most: usize, control: &Control) -> Result<Listed, GitFailure> {
-    let most_argument = format!("--max-count={most}");
+/// Lists the commits, newest first, until the time is up.
+pub(super) fn list(root: &Path, budget: &Budget) -> Result<Listed, GitFailure> {
+    let ends = shallow_ends(root, budget)?;
+    let ignored = ignored_revisions(root);
+    let most = format!("--max-count={MAX_COMMITS}");
     let command = git::command(
         root,
         &[
-            "-c",
-            "log.showRoot=true",
             "log",
             "-z",
-            "--raw",
-            "--no-abbrev",
-            "--no-renames",
-            "--no-diff-merges",
-            "--relative",
             "--use-mailmap",
             "--no-show-signature",
-            "--format=%x01%H%x09%at%x09%p%x09%aE%x09%aN",
-            &most_argument,
+            "--format=%H%x09%at%x09%P%x09%aE%x09%aN",
+            &most,
             "HEAD",
             "--",
         ],
     );
     let mut stream = Stream::start(command, None)?;
-    let mut reader = Reader {
-        listed: Listed::default(),
-        author_numbers: HashMap::new(),
-        files: None,
-        awaiting: None,
-        most,
+    let mut listed = Listed {
+        is_shallow: !ends.is_empty(),
+        ..Listed::default()
     };
+    let mut identities = Identities::default();
     let mut buffer = Vec::with_capacity(1 << 17);
-    while stream.read(&mut buffer, control)? {
-        let mut start = 0;
-        for end in memchr::memchr_iter(0, &buffer) {
-            reader.record(&buffer[start..end])?;
-            start = end + 1;
+    let whole = loop {
+        match stream.read(&mut buffer, budget) {
+            Ok(more) => {
+                // The last record has no end of its own.
+                if !more && !buffer.is_empty() {
+                    buffer.push(0);
+                }
+                let mut start = 0;
+                for end in memchr::memchr_iter(0, &buffer) {
+                    listed.take(&buffer[start..end], &mut identities, &ends, &ignored)?;
+                    start = end + 1;
+                }
+                buffer.drain(..start);
+                if !more {
+                    break true;
+                }
+            }
+            Err(GitFailure::Stopped) if !listed.commits.is_empty() => break false,
+            Err(failure) => return Err(failure),
         }
-        buffer.drain(..start);
+    };
+    if whole {
+        stream.finish()?;
+    } else {
+        listed.cut = Some("the time limit was reached while the commits were listed".to_owned());
     }
-    stream.finish()?;
-    reader.end_commit();
-    Ok(reader.listed)
+    if listed.commits.len() == MAX_COMMITS {
+        listed.cut = Some(format!("only the newest {MAX_COMMITS} commits were read"));
+    }
+    let (authors, author_of) = identities.merge();
+    for commit in &mut listed.commits {
+        commit.author = author_of[commit.author as usize];
+    }
+    listed.authors = authors;
+    Ok(listed)
 }
 
-impl Reader {
-    fn record(&mut self, record: &[u8]) -> Result<(), GitFailure> {
-        if let Some(mut file) = self.awaiting.take() {
-            if let Some(files) = &mut self.files {
-                file.path = record.to_vec();
-                files.push(file);
-            }
-            return Ok(());
-        }
-        let record = record.strip_prefix(b"\n").unwrap_or(record);
-        if let Some(header) = record.strip_prefix(b"\x01") {
-            self.end_commit();
-            self.header(header)
-        } else if let Some(raw) = record.strip_prefix(b":") {
-            self.raw(raw)
-        } else if record.is_empty() {
-            Ok(())
-        } else {
-            Err(GitFailure::Unexpected)
-        }
-    }
-
-    fn header(&mut self, header: &[u8]) -> Result<(), GitFailure> {
-        let mut fields = header.splitn(5, |&byte| byte == b'\t');
+impl Listed {
+    fn take(
+        &mut self,
+        record: &[u8],
+        identities: &mut Identities,
+        ends: &HashSet<String>,
+        ignored: &HashSet<String>,
+    ) -> Result<(), GitFailure> {
+        let mut fields = record.splitn(5, |&byte| byte == b'\t');
         let (Some(id), Some(time), Some(parents), Some(mail), Some(name)) = (
             fields.next(),
             fields.next(),
@@ -122,66 +104,54 @@ impl Reader {
         ) else {
             return Err(GitFailure::Unexpected);
         };
-        let next = u32::try_from(self.author_numbers.len()).map_err(|_| GitFailure::Unexpected)?;
-        let author = *self
-            .author_numbers
-            .entry(mail.to_ascii_lowercase())
-            .or_insert(next);
-        if author == next {
-            let shown = printable(if name.is_empty() { mail } else { name });
-            self.listed.authors.push(shortened(&shown, 80));
-        }
+        let id = String::from_utf8_lossy(id).into_owned();
         let time = std::str::from_utf8(time)
             .ok()
             .and_then(|text| text.parse().ok())
             .unwrap_or(0);
-        self.listed.commits.push(Commit { author, time });
-        let is_merge = parents.contains(&b' ');
-        self.listed
-            .ids
-            .push((!is_merge).then(|| String::from_utf8_lossy(id).into_owned()));
-        if self.listed.ids.len() == self.most {
-            self.listed.cut = Some(format!("only the newest {} commits were read", self.most));
-        }
-        self.files = Some(Vec::new());
-        Ok(())
-    }
-
-    /// Reads `mode mode blob blob status`; the path comes as the next record.
-    fn raw(&mut self, raw: &[u8]) -> Result<(), GitFailure> {
-        let text = std::str::from_utf8(raw).map_err(|_| GitFailure::Unexpected)?;
-        let fields: Vec<&str> = text.split(' ').collect();
-        let &[old_mode, new_mode, old, new, status] = fields.as_slice() else {
-            return Err(GitFailure::Unexpected);
-        };
-        let is_added = status == "A";
-        if !is_added && status != "D" {
-            self.files = None;
-        }
-        let (mode, blob) = if is_added {
-            (new_mode, new)
-        } else {
-            (old_mode, old)
-        };
-        self.awaiting = Some(Whole {
-            path: Vec::new(),
-            blob: if self.files.is_some() {
-                blob.to_owned()
-            } else {
-                String::new()
-            },
-            is_added,
-            is_submodule: mode == "160000",
+        self.commits.push(Commit {
+            author: identities.number(mail, name)?,
+            time,
+            is_ignored: ignored.contains(&id),
         });
+        let is_compared = !parents.contains(&b' ') && !ends.contains(&id);
+        self.ids.push(is_compared.then_some(id));
         Ok(())
     }
+}
 
-    fn end_commit(&mut self) {
-        if let Some(files) = self.files.take().filter(|files| files.len() >= BULK)
-            && let Some(number) = self.listed.ids.len().checked_sub(1)
-            && let Ok(number) = u32::try_from(number)
-        {
-            self.listed.bulk.push((number, files));
-        }
+/// Returns the commits whose parents a shallow clone left out: compared with nothing they would add every file.
+fn shallow_ends(root: &Path, budget: &Budget) -> Result<HashSet<String>, GitFailure> {
+    let place = git::output(
+        root,
+        &[
+            "rev-parse",
+            "--path-format=absolute",
+            "--git-path",
+            "shallow",
+        ],
+        budget,
+    )?;
+    let place = git::path_of(&place);
+    // There is no such file unless the clone is shallow.
+    let text = std::fs::read_to_string(place).unwrap_or_default();
+    Ok(text.lines().map(|line| line.trim().to_owned()).collect())
+}
+
+/// Returns the commits that `.git-blame-ignore-revs` names: they reformat what others wrote.
+fn ignored_revisions(root: &Path) -> HashSet<String> {
+    let mut text = Vec::new();
+    match open::read(
+        &root.join(".git-blame-ignore-revs"),
+        MAX_REVISIONS_SIZE,
+        &mut text,
+    ) {
+        Ok(size) if size <= MAX_REVISIONS_SIZE => {}
+        Ok(_) | Err(_) => return HashSet::new(),
     }
+    String::from_utf8_lossy(&text)
+        .lines()
+        .filter_map(|line| line.split('#').next()?.split_whitespace().next())
+        .map(str::to_ascii_lowercase)
+        .collect()
 }

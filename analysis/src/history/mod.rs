@@ -1,44 +1,53 @@
 //! The git history: which commit changed which file by how many lines.
 
+mod authors;
 pub(crate) mod blame;
 mod bulk;
+mod cache;
 pub(crate) mod churn;
 pub(crate) mod date;
 mod listing;
 mod numstat;
+mod raw;
+mod reading;
+mod renames;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 
-use super::Control;
+use super::Budget;
 use super::git::{self, GitFailure};
 use super::report::Incomplete;
-use crate::paths::printable;
+pub(crate) use authors::Author;
 
 /// Most commits that are read, the newest first; more would not be done in the time of any depth.
-const MOST_COMMITS: usize = 200_000;
-
-/// Histories shorter than this are read by one process.
-const WORTH_SPLITTING: usize = 64;
+const MAX_COMMITS: usize = 200_000;
 
 /// Lines of the text files of the working tree, by printable path.
 pub(crate) type LinesByPath = HashMap<String, u32>;
+
+/// A commit's place in the list and its id.
+type Numbered<'a> = (u32, &'a str);
 
 /// Reads the history; an empty repository has an empty one.
 pub(crate) fn history_of(
     root: &Path,
     known: Option<Receiver<LinesByPath>>,
-    control: &Control,
+    budget: &Budget,
 ) -> Result<History, GitFailure> {
-    git::output(root, &["rev-parse", "--git-dir"], control)?;
-    if git::output(root, &["rev-parse", "--verify", "--quiet", "HEAD"], control).is_err() {
+    git::output(root, &["rev-parse", "--git-dir"], budget)?;
+    if git::output(root, &["rev-parse", "--verify", "--quiet", "HEAD"], budget).is_err() {
         return Ok(History::default());
     }
-    read(root, known, control)
+    let mut known = KnownLines {
+        promised: known,
+        ..KnownLines::default()
+    };
+    reading::read(root, &mut known, budget)
 }
 
-/// Returns the history if there is one; what is missing goes to the list.
+/// Returns the history if there is one; missing parts are added to the list.
 pub(crate) fn usable(
     history: Result<History, GitFailure>,
     incomplete: &mut Vec<Incomplete>,
@@ -47,6 +56,10 @@ pub(crate) fn usable(
         Ok(history) => {
             if let Some(why) = &history.cut {
                 incomplete.push(Incomplete::new("history", why.clone()));
+            }
+            if history.is_shallow {
+                let why = "the clone is shallow: older commits are not here";
+                incomplete.push(Incomplete::new("history", why));
             }
             Some(history)
         }
@@ -63,15 +76,26 @@ pub(crate) struct Commit {
     pub(crate) author: u32,
     /// Author date, seconds since 1970.
     pub(crate) time: i64,
+    /// Whether `.git-blame-ignore-revs` names it.
+    pub(crate) is_ignored: bool,
 }
 
 /// One file changed by one commit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Change {
     pub(crate) commit: u32,
+    /// The file by the name that it has today.
     pub(crate) path: u32,
     pub(crate) added: u32,
     pub(crate) deleted: u32,
+}
+
+/// One file renamed by one commit.
+#[derive(Debug, Clone, Copy)]
+struct Move {
+    commit: u32,
+    from: u32,
+    to: u32,
 }
 
 /// The history as far as it was read.
@@ -79,72 +103,15 @@ pub(crate) struct Change {
 pub(crate) struct History {
     /// The newest first.
     pub(crate) commits: Vec<Commit>,
-    /// Names by mail address.
-    pub(crate) authors: Vec<String>,
+    /// How many commits there are, read or not.
+    pub(crate) listed: usize,
+    pub(crate) authors: Vec<Author>,
     pub(crate) paths: Vec<String>,
+    /// The newest first.
     pub(crate) changes: Vec<Change>,
+    pub(crate) is_shallow: bool,
     /// Why older commits are missing.
     pub(crate) cut: Option<String>,
-}
-
-/// Reads the history of a directory. The time of the control bounds it: the newest commits come first.
-///
-/// The lines are those of `git log --numstat --no-renames`. Two things make it faster than that command: several
-/// processes share the commits, and a commit that only adds or deletes many files (an import) needs no
-/// comparison, only the number of lines of each file.
-pub(crate) fn read(
-    root: &Path,
-    known: Option<Receiver<LinesByPath>>,
-    control: &Control,
-) -> Result<History, GitFailure> {
-    let listed = listing::list(root, MOST_COMMITS, control)?;
-    let bulk = bulk::Bulk::sort_out(root, listed.bulk, control)?;
-    let ids: Vec<(u32, &str)> = listed
-        .ids
-        .iter()
-        .enumerate()
-        .filter_map(|(number, id)| Some((u32::try_from(number).ok()?, id.as_deref()?)))
-        .filter(|(number, _)| !bulk.contains(*number))
-        .collect();
-    let shards = deal(&ids);
-    let results: Vec<Result<Shard, GitFailure>> = std::thread::scope(|scope| {
-        let running: Vec<_> = shards
-            .iter()
-            .map(|shard| scope.spawn(|| numstat::read(root, shard, control)))
-            .collect();
-        running
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or(Err(GitFailure::Unexpected)))
-            .collect()
-    });
-    let mut history = History {
-        commits: listed.commits,
-        authors: listed.authors,
-        cut: listed.cut,
-        ..History::default()
-    };
-    let mut numbers: HashMap<Vec<u8>, u32> = HashMap::new();
-    let mut complete = history.commits.len();
-    for shard in results.into_iter().chain([bulk.read(root, known, control)]) {
-        complete = complete.min(history.merge(shard?, &mut numbers));
-    }
-    if complete < history.commits.len() {
-        history.cut = Some(format!(
-            "the time was up: the newest {complete} of {} commits were read",
-            history.commits.len()
-        ));
-        // Processes stop at different commits; what lies beyond the first stop would count some and not others.
-        history
-            .changes
-            .retain(|change| (change.commit as usize) < complete);
-        history.commits.truncate(complete);
-    }
-    let mut paths = vec![String::new(); numbers.len()];
-    for (path, number) in numbers {
-        paths[number as usize] = printable(&path);
-    }
-    history.paths = paths;
-    Ok(history)
 }
 
 /// The changes of some commits; paths are numbered on their own.
@@ -152,29 +119,34 @@ pub(crate) fn read(
 struct Shard {
     paths: Vec<Vec<u8>>,
     changes: Vec<Change>,
-    /// The first commit that is not complete, when the time was up.
+    moves: Vec<Move>,
+    /// The first commit that is not complete, after a failure.
     complete_to: Option<u32>,
+    failure: Option<GitFailure>,
 }
 
-impl History {
-    /// Takes over the changes of a shard; returns up to which commit it is complete.
-    fn merge(&mut self, shard: Shard, numbers: &mut HashMap<Vec<u8>, u32>) -> usize {
-        let renumbered: Vec<u32> = shard
-            .paths
-            .into_iter()
-            .map(|path| {
-                let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-                *numbers.entry(path).or_insert(next)
-            })
-            .collect();
-        self.changes
-            .extend(shard.changes.into_iter().map(|change| Change {
-                path: renumbered[change.path as usize],
-                ..change
-            }));
-        shard
-            .complete_to
-            .map_or(usize::MAX, |commit| commit as usize)
+/// The lines of the files of the working tree, which another thread counts.
+#[derive(Default)]
+struct KnownLines {
+    promised: Option<Receiver<LinesByPath>>,
+    told: LinesByPath,
+}
+
+impl KnownLines {
+    fn are_unknown(&self) -> bool {
+        self.promised.is_none() && self.told.is_empty()
+    }
+
+    /// Waits for the other thread; one that failed tells nothing.
+    fn wait(&mut self) -> &LinesByPath {
+        if let Some(lines) = self
+            .promised
+            .take()
+            .and_then(|promised| promised.recv().ok())
+        {
+            self.told = lines;
+        }
+        &self.told
     }
 }
 
@@ -184,16 +156,12 @@ fn processors() -> usize {
         .min(8)
 }
 
-/// Deals the commits out to as many processes as there are processors, newest first in each.
-fn deal<'a>(ids: &[(u32, &'a str)]) -> Vec<Vec<(u32, &'a str)>> {
-    let count = if ids.len() < WORTH_SPLITTING {
-        1
-    } else {
-        processors()
-    };
-    let mut shards = vec![Vec::new(); count];
-    for (turn, id) in ids.iter().enumerate() {
-        shards[turn % count].push(*id);
+/// Writes the ids as `git diff-tree --stdin` reads them.
+fn as_input(commits: &[Numbered<'_>]) -> Vec<u8> {
+    let mut input = Vec::with_capacity(commits.len() * 41);
+    for (_, id) in commits {
+        input.extend_from_slice(id.as_bytes());
+        input.push(b'\n');
     }
-    shards
+    input
 }

@@ -1,12 +1,13 @@
-//! Branches that may be left over.
+//! Stale branches: merged, without upstream, or without a recent commit.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+
+use model::Timestamp;
 
 use super::groups::days_between;
 use super::input::IssuesInput;
-use crate::Control;
+use crate::Budget;
 use crate::git::{self, GitFailure};
 use crate::report::issues::{BranchReason, StaleBranch};
 use crate::text::harmless;
@@ -16,37 +17,84 @@ const STALE_DAYS: u32 = 90;
 
 const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00%(upstream)%00%(symref)%00%(HEAD)%00%(worktreepath)%00%(authorname)";
 
-struct Branch {
+pub(super) struct Branch {
     /// The whole name, `refs/heads/…` or `refs/remotes/…`.
     reference: String,
-    commit: String,
-    committed: SystemTime,
+    pub(super) commit: String,
+    pub(super) committed: Timestamp,
     upstream: String,
     symbolic: String,
     current: bool,
-    checked_out: bool,
-    author: String,
+    pub(super) checked_out: bool,
+    pub(super) author: String,
+}
+
+impl Branch {
+    /// Returns the display name.
+    pub(super) fn name(&self) -> &str {
+        short(&self.reference)
+    }
+
+    /// Returns the name without the remote.
+    pub(super) fn bare_name(&self) -> &str {
+        branch_name(&self.reference)
+    }
+}
+
+/// All branches, local and remote.
+pub(super) struct Branches(Vec<Branch>);
+
+impl Branches {
+    pub(super) fn of(input: &IssuesInput, budget: &Budget) -> Result<Self, GitFailure> {
+        let listed = git_text(
+            &input.root,
+            &["for-each-ref", FORMAT, "refs/heads", "refs/remotes"],
+            budget,
+        )?;
+        Ok(Self(listed.lines().filter_map(parse).collect()))
+    }
+
+    pub(super) fn base(&self) -> Option<&Branch> {
+        base_of(&self.0)
+    }
+
+    /// Returns the branches with a commit since then, the newest first, each commit once.
+    pub(super) fn since(&self, since: i64) -> Vec<&Branch> {
+        let mut recent: Vec<&Branch> = self
+            .0
+            .iter()
+            .filter(|branch| branch.symbolic.is_empty() && branch.committed.unix_seconds() >= since)
+            .collect();
+        recent.sort_by_key(|branch| {
+            (
+                std::cmp::Reverse(branch.committed),
+                branch.reference.clone(),
+            )
+        });
+        let mut seen = HashSet::new();
+        recent.retain(|branch| seen.insert(branch.commit.as_str()));
+        recent
+    }
 }
 
 /// The branches that may be left over, and the branch that merging is judged by.
-pub(super) struct Found {
+pub(super) struct StaleBranches {
     pub(super) branches: Vec<StaleBranch>,
     pub(super) base: Option<String>,
 }
 
-/// Looks at all branches, local and remote.
-pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, GitFailure> {
-    let listed = git_text(
-        &input.root,
-        &["for-each-ref", FORMAT, "refs/heads", "refs/remotes"],
-        control,
-    )?;
-    let branches: Vec<Branch> = listed.lines().filter_map(parse).collect();
+/// Finds stale branches, local and remote.
+pub(super) fn find(
+    input: &IssuesInput,
+    branches: &Branches,
+    budget: &Budget,
+) -> Result<StaleBranches, GitFailure> {
+    let branches = &branches.0;
     let known: HashSet<&str> = branches
         .iter()
         .map(|branch| branch.reference.as_str())
         .collect();
-    let base = base_of(&branches);
+    let base = base_of(branches);
     let merged: HashSet<String> = match base {
         Some(base) => {
             let merged = format!("--merged={}", base.commit);
@@ -57,7 +105,7 @@ pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, GitF
                 "refs/heads",
                 "refs/remotes",
             ];
-            git_text(&input.root, &args, control)?
+            git_text(&input.root, &args, budget)?
                 .lines()
                 .map(str::to_owned)
                 .collect()
@@ -69,22 +117,30 @@ pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, GitF
         .iter()
         .map(|branch| branch.upstream.as_str())
         .collect();
-    let pulls: HashMap<&str, u64> = input
+    let pulls: HashSet<&str> = input
+        .work
         .pulls
         .iter()
-        .map(|pull| (pull.branch.as_str(), pull.number))
+        .map(|pull| pull.head_branch.as_str())
         .collect();
     let mut found = Vec::new();
-    for branch in &branches {
+    for branch in branches {
         let remote = branch.reference.starts_with("refs/remotes/");
         // A remote branch that a local one follows is the same work.
         let same = remote && followed.contains(branch.reference.as_str());
         let is_base =
             base.is_some_and(|base| branch_name(&base.reference) == branch_name(&branch.reference));
-        if same || is_base || !branch.symbolic.is_empty() || branch.current {
+        let name = branch_name(&branch.reference);
+        let is_kept = is_long_lived(name) || pulls.contains(name);
+        if same || is_base || is_kept || !branch.symbolic.is_empty() || branch.current {
             continue;
         }
         let idle_days = days_between(branch.committed, input.now);
+        // Work that has only begun has no commits of its own.
+        let is_new = base.is_some_and(|base| base.commit == branch.commit);
+        if (branch.checked_out || is_new) && idle_days < STALE_DAYS {
+            continue;
+        }
         let mut reasons = Vec::new();
         if merged.contains(&branch.reference) {
             reasons.push(BranchReason::Merged);
@@ -102,8 +158,6 @@ pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, GitF
                 reasons,
                 idle_days,
                 author: harmless(&branch.author, 60),
-                checked_out: branch.checked_out,
-                pull: pulls.get(branch_name(&branch.reference)).copied(),
             });
         }
     }
@@ -119,14 +173,91 @@ pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, GitF
                 &b.name,
             ))
     });
-    Ok(Found {
+    Ok(StaleBranches {
         branches: found,
         base: base_name.map(|name| harmless(&name, 160)),
     })
 }
 
-fn git_text(root: &Path, args: &[&str], control: &Control) -> Result<String, GitFailure> {
-    let bytes = git::output(root, args, control)?;
+/// Branches of releases and those that others are merged into: they stay without commits.
+fn is_long_lived(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "main",
+        "master",
+        "trunk",
+        "develop",
+        "dev",
+        "development",
+        "next",
+        "staging",
+        "stage",
+        "production",
+        "prod",
+        "stable",
+        "unstable",
+        "nightly",
+        "beta",
+        "alpha",
+        "canary",
+        "edge",
+        "latest",
+        "lts",
+        "gh-pages",
+        "release",
+        "releases",
+        "maint",
+        "maintenance",
+        "support",
+        "prerelease",
+        "rc",
+    ];
+    name.split('/').any(|part| {
+        let lower = part.to_ascii_lowercase();
+        let words: Vec<&str> = lower.split(['-', '_']).collect();
+        let is_first = words.first().is_some_and(|word| {
+            matches!(
+                *word,
+                "release"
+                    | "releases"
+                    | "rel"
+                    | "maint"
+                    | "maintenance"
+                    | "stable"
+                    | "support"
+                    | "lts"
+            )
+        });
+        let is_last = words.last().is_some_and(|word| {
+            matches!(
+                *word,
+                "stable" | "lts" | "release" | "maint" | "maintenance"
+            )
+        });
+        NAMES.contains(&lower.as_str()) || is_first || is_last || is_version(&lower)
+    }) && !name.starts_with("dependabot/")
+        && !name.starts_with("renovate/")
+}
+
+/// Returns whether a name is a version: `6.2`, `v0.x`, `4-2-rc`, `REL_15`, `redis-7.0`.
+fn is_version(name: &str) -> bool {
+    // The name of the product may stand in front.
+    let version = name
+        .rsplit_once('-')
+        .filter(|(product, _)| product.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let version = version.map_or(name, |(_, version)| version);
+    let digits = version.strip_prefix('v').unwrap_or(version);
+    let parts: Vec<&str> = digits.split(['.', '_']).collect();
+    let is_part = |part: &&str| {
+        let part = part.trim_end_matches(|character: char| character.is_ascii_alphabetic());
+        part.is_empty() || part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    digits.starts_with(|first: char| first.is_ascii_digit())
+        && parts.iter().all(is_part)
+        && (parts.len() > 1 || version.starts_with('v'))
+}
+
+fn git_text(root: &Path, args: &[&str], budget: &Budget) -> Result<String, GitFailure> {
+    let bytes = git::output(root, args, budget)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -145,11 +276,10 @@ fn parse(line: &str) -> Option<Branch> {
     else {
         return None;
     };
-    let seconds: u64 = date.parse().unwrap_or(0);
     Some(Branch {
         reference: (*reference).to_owned(),
         commit: (*commit).to_owned(),
-        committed: SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?,
+        committed: Timestamp::from_unix_seconds(date.parse().unwrap_or(0)),
         upstream: (*upstream).to_owned(),
         symbolic: (*symbolic).to_owned(),
         current: *head == "*",
@@ -158,7 +288,7 @@ fn parse(line: &str) -> Option<Branch> {
     })
 }
 
-/// Finds the branch that work goes into: what the remote calls its head, else by name.
+/// Finds the base branch: the remote's HEAD, else `main` or `master`, else the current one.
 fn base_of(branches: &[Branch]) -> Option<&Branch> {
     let named = |name: &str| branches.iter().find(|branch| branch.reference == name);
     let remote_head = branches
@@ -171,7 +301,7 @@ fn base_of(branches: &[Branch]) -> Option<&Branch> {
         .or_else(|| branches.iter().find(|branch| branch.current))
 }
 
-/// Returns the name that people use.
+/// Returns the display name.
 fn short(reference: &str) -> &str {
     let reference = reference.strip_prefix("refs/heads/").unwrap_or(reference);
     reference.strip_prefix("refs/remotes/").unwrap_or(reference)

@@ -1,16 +1,16 @@
-//! Open items that may be the same, by the words they share.
+//! Likely duplicates among open issues, by TF-IDF similarity.
 
 use std::collections::{HashMap, HashSet};
 
 use super::input::IssuesInput;
-use super::words::{Rarity, words};
+use super::terms::{Rarity, words};
 use crate::report::issues::DUPLICATE_THRESHOLD;
 use crate::report::issues::LikelyDuplicate;
 use crate::text::harmless;
-use crate::{AnalysisError, Control};
+use crate::{AnalysisError, Budget};
 
 /// Items compared; beyond that the pairs are too many to be of use.
-const MOST_ITEMS: usize = 5_000;
+const MAX_ITEMS: usize = 5_000;
 
 /// A title says more than its share of the text.
 const TITLE_WEIGHT: f32 = 3.0;
@@ -18,15 +18,15 @@ const TITLE_WEIGHT: f32 = 3.0;
 /// A vector of words, of length one.
 type Vector = HashMap<String, f32>;
 
-/// What was found, and whether everything was compared.
-pub(super) struct Found {
+/// The findings, and whether all pairs were compared.
+pub(super) struct DuplicateSearch {
     pub(super) duplicates: Vec<LikelyDuplicate>,
     pub(super) complete: bool,
 }
 
 /// Compares all open issues with each other by the cosine of their TF-IDF vectors.
-pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, AnalysisError> {
-    let issues = &input.open_issues[..input.open_issues.len().min(MOST_ITEMS)];
+pub(super) fn find(input: &IssuesInput, budget: &Budget) -> Result<DuplicateSearch, AnalysisError> {
+    let issues = &input.work.issues[..input.work.issues.len().min(MAX_ITEMS)];
     let counted: Vec<Vector> = issues
         .iter()
         .map(|issue| counted(&issue.title, &issue.body))
@@ -42,10 +42,10 @@ pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, Anal
         .collect();
     let mut holders: HashMap<&str, Vec<(usize, f32)>> = HashMap::new();
     let mut found = Vec::new();
-    let mut complete = issues.len() == input.open_issues.len();
+    let mut complete = issues.len() == input.work.issues.len();
     for (index, vector) in vectors.iter().enumerate() {
-        control.check()?;
-        if control.is_late() {
+        budget.check()?;
+        if budget.is_late() {
             complete = false;
             break;
         }
@@ -75,7 +75,7 @@ pub(super) fn find(input: &IssuesInput, control: &Control) -> Result<Found, Anal
             .total_cmp(&a.similarity)
             .then((a.first, a.second).cmp(&(b.first, b.second)))
     });
-    Ok(Found {
+    Ok(DuplicateSearch {
         duplicates: found,
         complete,
     })
@@ -116,7 +116,7 @@ fn pair(
     similarity: f32,
     (left, right): (&Vector, &Vector),
 ) -> LikelyDuplicate {
-    let (a, b) = (&input.open_issues[a], &input.open_issues[b]);
+    let (a, b) = (&input.work.issues[a], &input.work.issues[b]);
     let (first, second) = if a.number <= b.number { (a, b) } else { (b, a) };
     let mut shared: Vec<(f32, &String)> = left
         .iter()

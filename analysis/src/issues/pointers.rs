@@ -1,32 +1,32 @@
-//! Which files an issue's words point to: paths, file names, identifiers, words.
+//! Pointers from issues to files: paths, file names, identifiers and words that both have.
 
 use std::collections::{HashMap, HashSet};
 
 use super::input::IssuesInput;
-use super::words::{parts, words};
+use super::terms::{parts, words};
 use crate::paths::{folder_of, name_of};
 use crate::report::issues::{FilePointer, Pointer};
 use crate::text::harmless;
 use crate::tree::file_list::FileList;
 use crate::workers::in_parallel;
-use crate::{AnalysisError, Control};
+use crate::{AnalysisError, Budget};
 
-/// Issues looked at, the most recently changed first.
-const MOST_ISSUES: usize = 2_000;
+/// Issues searched, the most recently changed first.
+const MAX_ISSUES: usize = 2_000;
 
 /// Identifiers of all issues that files are searched for.
-const MOST_IDENTIFIERS: usize = 20_000;
+const MAX_IDENTIFIERS: usize = 20_000;
 
 /// Files named for one issue.
-const MOST_FILES: usize = 10;
+const MAX_FILES: usize = 10;
 
 /// A lower score is chance.
-const LEAST_SCORE: f32 = 2.0;
+const MIN_SCORE: f32 = 2.0;
 
-/// Text of one issue that is looked at.
-const LONGEST: usize = 20_000;
+/// Bytes of an issue's text that are read.
+const MAX_TEXT_LENGTH: usize = 20_000;
 
-const FILE_LIMIT: u64 = 1 << 20;
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
 const WHOLE_PATH: f32 = 10.0;
 const FILE_NAME: f32 = 7.0;
@@ -35,8 +35,8 @@ const IDENTIFIER: f32 = 4.0;
 const WORD: f32 = 1.5;
 const FOLDER: f32 = 0.7;
 
-/// What was found, and whether everything was looked at.
-pub(super) struct Found {
+/// The findings, and whether all of the input was searched.
+pub(super) struct PointerSearch {
     pub(super) pointers: Vec<Pointer>,
     pub(super) complete: bool,
 }
@@ -45,33 +45,33 @@ pub(super) struct Found {
 pub(super) fn find(
     listing: &FileList,
     input: &IssuesInput,
-    control: &Control,
-) -> Result<Found, AnalysisError> {
-    let mut order: Vec<usize> = (0..input.open_issues.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(input.open_issues[index].updated_at));
-    let mut complete = order.len() <= MOST_ISSUES;
-    order.truncate(MOST_ISSUES);
+    budget: &Budget,
+) -> Result<PointerSearch, AnalysisError> {
+    let mut order: Vec<usize> = (0..input.work.issues.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(input.work.issues[index].updated_at));
+    let mut complete = order.len() <= MAX_ISSUES;
+    order.truncate(MAX_ISSUES);
     let texts: Vec<Text> = order
         .iter()
         .map(|&index| {
             Text::of(
-                &input.open_issues[index].title,
-                &input.open_issues[index].body,
+                &input.work.issues[index].title,
+                &input.work.issues[index].body,
             )
         })
         .collect();
     let wanted: HashSet<&str> = texts
         .iter()
         .flat_map(|text| text.identifiers.iter().map(String::as_str))
-        .take(MOST_IDENTIFIERS)
+        .take(MAX_IDENTIFIERS)
         .collect();
     let names = Names::of(listing);
-    control.check()?;
-    let (holders, searched) = holders(listing, &wanted, control)?;
+    budget.check()?;
+    let (holders, searched) = holders(listing, &wanted, budget)?;
     complete &= searched;
     let pairs: Vec<(usize, Text)> = order.into_iter().zip(texts).collect();
-    let (found, all) = in_parallel(&pairs, control, |(index, text)| {
-        let issue = &input.open_issues[*index];
+    let (found, all) = in_parallel(&pairs, budget, |(index, text)| {
+        let issue = &input.work.issues[*index];
         let files = names.files_for(text, &holders);
         (!files.is_empty()).then(|| Pointer {
             number: issue.number,
@@ -79,8 +79,8 @@ pub(super) fn find(
             files,
         })
     });
-    control.check()?;
-    Ok(Found {
+    budget.check()?;
+    Ok(PointerSearch {
         pointers: found.into_iter().flatten().collect(),
         complete: complete && all,
     })
@@ -88,7 +88,7 @@ pub(super) fn find(
 
 /// What an issue says that may name a file.
 struct Text {
-    /// Whatever looks like a path or a file name.
+    /// Tokens that look like a path or a file name.
     paths: HashSet<String>,
     /// Names that only code has: `snake_case`, `camelCase`, `CamelCase`.
     identifiers: HashSet<String>,
@@ -97,7 +97,7 @@ struct Text {
 
 impl Text {
     fn of(title: &str, body: &str) -> Self {
-        let mut end = body.len().min(LONGEST);
+        let mut end = body.len().min(MAX_TEXT_LENGTH);
         while !body.is_char_boundary(end) {
             end -= 1;
         }
@@ -140,7 +140,7 @@ fn is_identifier(word: &str) -> bool {
 fn holders(
     listing: &FileList,
     wanted: &HashSet<&str>,
-    control: &Control,
+    budget: &Budget,
 ) -> Result<(HashMap<String, Vec<u32>>, bool), AnalysisError> {
     if wanted.is_empty() {
         return Ok((HashMap::new(), true));
@@ -149,8 +149,8 @@ fn holders(
         .zip(&listing.files)
         .filter(|(_, path)| !is_data(path))
         .collect();
-    let (found, complete) = in_parallel(&files, control, |(position, path)| {
-        let bytes = listing.bytes(path, FILE_LIMIT).unwrap_or_default();
+    let (found, complete) = in_parallel(&files, budget, |(position, path)| {
+        let bytes = listing.bytes(path, MAX_FILE_SIZE).unwrap_or_default();
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let mut held: HashSet<String> = HashSet::new();
         for word in bytes
@@ -165,7 +165,7 @@ fn holders(
         }
         (*position, held)
     });
-    control.check()?;
+    budget.check()?;
     let mut holders: HashMap<String, Vec<u32>> = HashMap::new();
     for (position, held) in found {
         for word in held {
@@ -185,7 +185,7 @@ fn is_data(path: &str) -> bool {
     )
 }
 
-/// The files by what their paths are made of.
+/// An index of the files by the parts of their paths.
 struct Names<'a> {
     files: &'a [String],
     by_name: HashMap<&'a str, Vec<u32>>,
@@ -266,7 +266,7 @@ impl<'a> Names<'a> {
         }
         let mut pointers: Vec<FilePointer> = scores
             .into_iter()
-            .filter(|(_, (score, _))| *score >= LEAST_SCORE)
+            .filter(|(_, (score, _))| *score >= MIN_SCORE)
             .filter_map(|(file, (score, words))| {
                 let mut words: Vec<String> =
                     words.into_iter().map(|word| harmless(word, 80)).collect();
@@ -281,7 +281,7 @@ impl<'a> Names<'a> {
             })
             .collect();
         pointers.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.path.cmp(&b.path)));
-        pointers.truncate(MOST_FILES);
+        pointers.truncate(MAX_FILES);
         pointers
     }
 

@@ -1,18 +1,17 @@
-//! Tasks by state, what can be started, and the chain that takes longest.
+//! Planned tasks: ready, blocked, circular, and the critical path.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use model::TaskStatus;
+use model::{Task, TaskId, TaskStatus};
 
-use super::input::Task;
 use crate::report::issues::{BlockedTask, CriticalPath, IssueReport, ReadyTask, StatusCount};
 use crate::text::harmless;
 
 /// Hours that a task without an estimate counts for.
 const USUAL_HOURS: f64 = 4.0;
 
-/// Fills everything about tasks.
-pub(super) fn fill(report: &mut IssueReport, tasks: &[Task]) {
+/// Fills everything about tasks; `complete` says whether these are all tasks.
+pub(super) fn fill(report: &mut IssueReport, tasks: &[Task], complete: bool) {
     let graph = Graph::of(tasks);
     let mut by_status: BTreeMap<TaskStatus, u32> = BTreeMap::new();
     for task in tasks {
@@ -25,7 +24,7 @@ pub(super) fn fill(report: &mut IssueReport, tasks: &[Task]) {
     let (order, in_circles) = graph.order();
     report.cycles = in_circles
         .iter()
-        .map(|&index| harmless(&tasks[index].id, 80))
+        .map(|&index| tasks[index].id.to_string())
         .collect();
     let path = graph.longest(&order);
     report.critical_path = critical(tasks, &path);
@@ -37,7 +36,7 @@ pub(super) fn fill(report: &mut IssueReport, tasks: &[Task]) {
         let waiting = graph.waiting(task);
         if waiting.is_empty() {
             report.ready.push(ReadyTask {
-                id: harmless(&task.id, 80),
+                id: task.id.to_string(),
                 title: harmless(&task.title, 160),
                 priority: task.priority,
                 estimated_hours: task.estimated_hours.filter(|hours| hours.is_finite()),
@@ -46,12 +45,12 @@ pub(super) fn fill(report: &mut IssueReport, tasks: &[Task]) {
                 on_critical_path: on_path.contains(&index),
             });
         } else {
-            let hopeless =
-                waiting.iter().any(|id| graph.is_hopeless(id)) || in_circles.contains(&index);
+            let hopeless = waiting.iter().any(|id| graph.is_hopeless(id, complete))
+                || in_circles.contains(&index);
             report.blocked.push(BlockedTask {
-                id: harmless(&task.id, 80),
+                id: task.id.to_string(),
                 title: harmless(&task.title, 160),
-                waiting_for: waiting.iter().map(|id| harmless(id, 80)).collect(),
+                waiting_for: waiting.iter().map(ToString::to_string).collect(),
                 more_waiting_for: 0,
                 hopeless,
             });
@@ -96,7 +95,7 @@ impl<'a> Graph<'a> {
             .enumerate()
             .filter(|(_, task)| is_open(task.status))
         {
-            let needed: HashSet<&str> = task.depends_on.iter().map(String::as_str).collect();
+            let needed: HashSet<&str> = task.depends_on.iter().map(TaskId::as_str).collect();
             for &needed in needed.iter().filter_map(|id| positions.get(id)) {
                 dependents[needed].push(index);
             }
@@ -122,14 +121,15 @@ impl<'a> Graph<'a> {
         };
         task.depends_on
             .iter()
-            .map(String::as_str)
+            .map(TaskId::as_str)
             .filter(open)
             .collect()
     }
 
-    fn is_hopeless(&self, id: &str) -> bool {
+    /// Cancelled, or not there. A task that was not read may be anything.
+    fn is_hopeless(&self, id: &str, complete: bool) -> bool {
         self.get(id)
-            .is_none_or(|task| task.status == TaskStatus::Cancelled)
+            .map_or(complete, |task| task.status == TaskStatus::Cancelled)
     }
 
     /// Returns the open tasks, each after those it waits for, and the tasks in or behind circles.
@@ -199,7 +199,7 @@ fn hours(task: &Task) -> f64 {
 }
 
 fn critical(tasks: &[Task], path: &[usize]) -> Option<CriticalPath> {
-    // One task alone is no chain.
+    // A single task is not a chain.
     if path.len() < 2 {
         return None;
     }
@@ -210,7 +210,7 @@ fn critical(tasks: &[Task], path: &[usize]) -> Option<CriticalPath> {
     Some(CriticalPath {
         tasks: path
             .iter()
-            .map(|&index| harmless(&tasks[index].id, 80))
+            .map(|&index| tasks[index].id.to_string())
             .collect(),
         more_tasks: 0,
         hours: path.iter().map(|&index| hours(&tasks[index])).sum(),

@@ -1,42 +1,46 @@
-//! Remarks in the code (TODO, FIXME, HACK, XXX) that no open issue or task covers.
+//! TODO, FIXME, HACK and XXX markers that no open issue or task covers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::groups::Known;
 use super::input::IssuesInput;
-use super::words::{Rarity, words};
+use super::terms::{Rarity, words};
 use crate::report::issues::UncoveredTodo;
 use crate::text::harmless;
 use crate::tree::file_list::FileList;
 use crate::tree::markers::FoundMarker;
-use crate::{AnalysisError, Control};
+use crate::{AnalysisError, Budget};
 
 /// Remarks kept; a repository with more has no use for a list.
-const MOST: usize = 20_000;
+const MAX_REMARKS: usize = 20_000;
 
 /// Share of a remark's weight that an issue must have to cover it.
 const COVERING_SHARE: f32 = 0.5;
 
+/// Numbers of this repository's issues: `other/repo#5` and addresses may be those of another one.
 static NUMBER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?:#|issues/|\bGH-|\bissue )(\d{1,9})\b").ok());
+    LazyLock::new(|| Regex::new(r"(?:(?:^|[\s(\[:,])#|\bGH-|\bissue #?)(\d{1,9})\b").ok());
 
-/// What was found, and whether everything was looked at.
-pub(super) struct Found {
+/// The findings, and whether all of the input was searched.
+pub(super) struct TodoSearch {
     pub(super) uncovered: Vec<UncoveredTodo>,
     pub(super) covered: u32,
     pub(super) complete: bool,
 }
 
-/// Finds the remarks and asks of each whether somebody knows of it.
+/// Finds the markers and checks whether an open issue or task covers them.
 pub(super) fn find(
     listing: &FileList,
     input: &IssuesInput,
-    control: &Control,
-) -> Result<Found, AnalysisError> {
-    let known = Known::of(input);
-    let mut found = Found {
+    budget: &Budget,
+) -> Result<TodoSearch, AnalysisError> {
+    let known = OpenWorkTerms::of(input);
+    let all_issues = Known::of(&input.work).all_issues();
+    let mut places: HashMap<(&str, String), usize> = HashMap::new();
+    let mut found = TodoSearch {
         uncovered: Vec::new(),
         covered: 0,
         complete: true,
@@ -46,21 +50,34 @@ pub(super) fn find(
         .iter()
         .flat_map(|file| file.markers.iter().map(move |marker| (file, marker)));
     for (seen, (file, marker)) in remarks.enumerate() {
-        control.check()?;
-        if seen == MOST || control.is_late() {
+        budget.check()?;
+        if seen == MAX_REMARKS || budget.is_late() {
             found.complete = false;
             break;
         }
         let text = remark(marker);
         match known.judge(&text) {
             Coverage::Covered => found.covered += 1,
-            Coverage::Open { names_issue } => found.uncovered.push(UncoveredTodo {
-                path: file.path.clone(),
-                line: u32::try_from(marker.line).unwrap_or(u32::MAX),
-                word: marker.kind.word().to_owned(),
-                text,
-                names_issue,
-            }),
+            Coverage::Open { names_issue } => {
+                let word = marker.kind.word();
+                // A bare word says nothing that could be the same.
+                let same = places
+                    .get(&(word, text.clone()))
+                    .filter(|_| text.contains(char::is_alphabetic));
+                if let Some(first) = same.and_then(|&at: &usize| found.uncovered.get_mut(at)) {
+                    first.more_places += 1;
+                    continue;
+                }
+                places.insert((word, text.clone()), found.uncovered.len());
+                found.uncovered.push(UncoveredTodo {
+                    path: file.path.clone(),
+                    line: u32::try_from(marker.line).unwrap_or(u32::MAX),
+                    word: word.to_owned(),
+                    text,
+                    names_issue: names_issue.filter(|_| all_issues),
+                    more_places: 0,
+                });
+            }
         }
     }
     let urgency = |word: &str| match word {
@@ -70,12 +87,11 @@ pub(super) fn find(
         _ => 3,
     };
     found.uncovered.sort_by(|a, b| {
-        (a.names_issue.is_none(), urgency(&a.word), &a.path, a.line).cmp(&(
-            b.names_issue.is_none(),
-            urgency(&b.word),
-            &b.path,
-            b.line,
-        ))
+        let rank = |todo: &UncoveredTodo| {
+            let is_bare = !todo.text.contains(char::is_alphabetic);
+            (is_bare, todo.names_issue.is_none(), urgency(&todo.word))
+        };
+        (rank(a), &a.path, a.line).cmp(&(rank(b), &b.path, b.line))
     });
     Ok(found)
 }
@@ -98,23 +114,26 @@ enum Coverage {
 }
 
 /// The words of all open issues and tasks.
-struct Known {
+struct OpenWorkTerms {
     numbers: HashSet<u64>,
     holders: HashMap<String, Vec<usize>>,
     rarity: Rarity,
 }
 
-impl Known {
+impl OpenWorkTerms {
     fn of(input: &IssuesInput) -> Self {
         let issues = input
-            .open_issues
+            .work
+            .issues
             .iter()
             .map(|issue| format!("{} {}", issue.title, issue.body));
         let pulls = input
+            .work
             .pulls
             .iter()
             .map(|pull| format!("{} {}", pull.title, pull.body));
         let tasks = input
+            .work
             .tasks
             .iter()
             .map(|task| format!("{} {}", task.title, task.description));
@@ -130,10 +149,11 @@ impl Known {
             }
         }
         let numbers = input
-            .open_issues
+            .work
+            .issues
             .iter()
             .map(|issue| issue.number)
-            .chain(input.pulls.iter().map(|pull| pull.number));
+            .chain(input.work.pulls.iter().map(|pull| pull.number));
         Self {
             numbers: numbers.collect(),
             holders,

@@ -1,9 +1,13 @@
-//! The report on the code itself: sizes, history, work left to do, complexity.
+//! The report of the scope `codebase`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cut, Incomplete, Listing, Report, headline};
+use model::counted;
+
+use super::headline::grouped;
+use super::history::HistoryReport;
+use super::{Cut, Incomplete, Listing, Report};
 use crate::Depth;
 
 /// What the code of a repository is made of and where its risks are.
@@ -26,7 +30,8 @@ pub struct CodebaseReport {
     pub largest_files: Listing<FileSize>,
     /// Files that programs write: lock files, minified scripts, files with a mark such as `@generated`.
     pub generated: SetApart,
-    /// Files that people elsewhere write: `vendor`, `node_modules`, `linguist-vendored`.
+    /// Files that people elsewhere write: in `vendor`, `node_modules` and the like, by `linguist-vendored`, in folders of
+    /// `deps` with a licence of their own; from medium depth on also trees under a foreign licence that one commit brought.
     pub vendored: SetApart,
     /// What was seen but not counted.
     pub skipped: Skipped,
@@ -75,6 +80,9 @@ pub struct Size {
 pub struct LanguageSize {
     /// Name of the language.
     pub language: String,
+    /// Whether it is for programs or markup, not for data or prose.
+    #[serde(default)]
+    pub is_code: bool,
     #[serde(flatten)]
     pub size: Size,
 }
@@ -150,7 +158,7 @@ pub struct Place {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Skipped {
-    /// Files that hold no text.
+    /// Images and files that hold no text.
     pub binary: u64,
     /// Files above 16 MiB.
     pub huge: u64,
@@ -162,76 +170,6 @@ pub struct Skipped {
     pub symlinks: u64,
     /// Repositories inside this one, submodules among them; not entered.
     pub nested_repositories: Listing<String>,
-}
-
-/// What the history tells.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct HistoryReport {
-    /// Commits that were read; merges are among them but change nothing by themselves.
-    pub commits: u64,
-    /// How many people there are.
-    pub authors: u64,
-    /// Date of the oldest commit that was read (author date, UTC, `YYYY-MM-DD`).
-    pub first: String,
-    /// Date of the newest commit.
-    pub last: String,
-    /// Lines added in all commits, as `git log --numstat --no-renames` counts them.
-    pub added: u64,
-    /// Lines deleted in all commits.
-    pub deleted: u64,
-    /// Files of today that change much and are large: where changes are risky.
-    pub hotspots: Listing<Hotspot>,
-    /// Who wrote what, by top-level folder.
-    pub owners: Listing<FolderOwners>,
-    /// The fewest people who together made more than half of all changed lines.
-    pub bus_factor: u64,
-}
-
-/// A file that changes much and is large.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Hotspot {
-    /// Path from the top of the repository.
-    pub path: String,
-    /// From 0 to 100: the square root of churn times code lines, relative to the highest in this repository.
-    pub score: f64,
-    /// Commits that changed the file.
-    pub commits: u64,
-    /// Lines added and deleted over the history.
-    pub churn: u64,
-    /// Code lines today.
-    pub code: u64,
-    /// How many people changed it.
-    pub authors: u64,
-    /// Date of the last change.
-    pub last_change: String,
-}
-
-/// Who wrote what in a folder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FolderOwners {
-    /// Top-level folder, `.` for files at the top.
-    pub folder: String,
-    /// The fewest people who together made more than half of the changed lines.
-    pub bus_factor: u64,
-    /// How many people changed it.
-    pub authors: u64,
-    /// Lines added and deleted.
-    pub churn: u64,
-    /// The people with the largest shares, at most three.
-    pub owners: Vec<Owner>,
-}
-
-/// One person's share of a folder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Owner {
-    /// Its name.
-    pub name: String,
-    /// Share of the changed lines, in percent.
-    pub percent: f64,
 }
 
 /// Work that comments leave to do.
@@ -277,6 +215,9 @@ pub struct Marker {
     /// How old the line is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<Age>,
+    /// How many other places have the same text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more_places: Option<u64>,
 }
 
 /// How old a line is.
@@ -391,7 +332,56 @@ pub struct CloneSpot {
 
 impl Report for CodebaseReport {
     fn headline(&self) -> String {
-        headline::codebase(self)
+        let in_code = || self.languages.iter().filter(|entry| entry.is_code);
+        let code: u64 = in_code().map(|entry| entry.size.lines.code).sum();
+        let mut parts = vec![format!(
+            "{} files, {} lines of code{}",
+            grouped(self.totals.files),
+            grouped(code),
+            if code < self.totals.lines.code {
+                " without data files"
+            } else {
+                ""
+            }
+        )];
+        let languages: Vec<&str> = in_code()
+            .take(3)
+            .map(|entry| entry.language.as_str())
+            .collect();
+        if !languages.is_empty() {
+            parts.push(format!("mostly {}", languages.join(", ")));
+        }
+        parts.push(format!(
+            "{:.2} test lines per production line",
+            self.tests.ratio
+        ));
+        if let Some(history) = &self.history {
+            parts.push(history.extent());
+            if let Some(hotspot) = history.hotspots.items.first() {
+                parts.push(format!("hottest file {}", hotspot.path));
+            }
+        }
+        if let Some(markers) = &self.markers {
+            parts.push(counted(
+                markers.list.total(),
+                "marker of open work",
+                "markers of open work",
+            ));
+        }
+        if let Some(function) = self
+            .complexity
+            .as_ref()
+            .and_then(|complexity| complexity.top.items.first())
+        {
+            parts.push(format!(
+                "most complex function {} ({})",
+                function.name, function.cyclomatic
+            ));
+        }
+        if !self.incomplete.is_empty() {
+            parts.push(format!("{} parts incomplete", self.incomplete.total()));
+        }
+        parts.join("; ")
     }
 
     fn incomplete(&mut self) -> &mut Listing<Incomplete> {
@@ -410,6 +400,7 @@ impl Report for CodebaseReport {
         ];
         if let Some(history) = &mut self.history {
             lists.push((&mut history.hotspots, 5));
+            lists.push((&mut history.test_hotspots, 1));
             lists.push((&mut history.owners, 3));
         }
         if let Some(markers) = &mut self.markers {

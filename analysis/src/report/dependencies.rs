@@ -1,17 +1,18 @@
-//! The answer of the scope `dependencies`, as the planner sees it.
+//! The report of the scope `dependencies`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cut, Incomplete, Listing, Report, headline, shorten};
+use super::headline::with_findings;
+use super::{Cut, Incomplete, Listing, Report, shorten};
 use crate::Depth;
 
-pub use super::dependency_words::{
+pub use super::dependency_kinds::{
     Confidence, Disagreement, Ecosystem, Kind, LooseReason, Origin, Role,
 };
 
 /// Items kept of a list inside an entry when a report is summarised.
-const NESTED: usize = 6;
+const MAX_NESTED: usize = 6;
 
 /// Counts for one ecosystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,16 +20,20 @@ const NESTED: usize = 6;
 pub struct EcosystemCounts {
     /// The package manager.
     pub ecosystem: Ecosystem,
-    /// How many manifests.
+    /// How many manifests of the product.
     pub manifests: u32,
+    /// Manifests of examples, test data and templates; they count in none of the other numbers.
+    pub apart: u32,
     /// How many lock files.
     pub lockfiles: u32,
-    /// Different packages that manifests ask for.
+    /// Different packages from outside the repository that manifests ask for.
     pub direct: u32,
-    /// Package versions in lock files.
+    /// Different package versions in lock files, or in `go.mod`.
     pub locked: u32,
     /// Packages locked in more than one version.
     pub duplicates: u32,
+    /// Packages asked for in ranges that no version satisfies.
+    pub conflicts: u32,
 }
 
 /// A manifest and the package it describes.
@@ -50,7 +55,7 @@ pub struct Manifest {
     /// Its licence, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
-    /// The lock file that decides the versions; none means that they may change any day.
+    /// The lock file that decides the versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lockfile: Option<String>,
     /// Dependencies declared here.
@@ -151,7 +156,7 @@ pub struct Duplicate {
     /// Versions left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_versions: u32,
-    /// Whether a manifest of this repository asks for it, so that it can be mended here.
+    /// Whether a manifest of this repository asks for it.
     pub direct: bool,
 }
 
@@ -168,7 +173,7 @@ pub struct Requirement {
     pub more_places: u32,
 }
 
-/// A package for which manifests of this repository ask in different ways.
+/// A package for which manifests of this repository ask in ranges that no version, or perhaps none, satisfies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Conflict {
@@ -252,7 +257,7 @@ pub struct Usage {
     pub more_modules: u32,
 }
 
-/// A dependency that is declared but that no file seems to import.
+/// A dependency that is declared and that nothing else in the repository names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unused {
@@ -262,9 +267,7 @@ pub struct Unused {
     pub name: String,
     /// What it is for.
     pub kind: Kind,
-    /// How sure this is.
-    pub confidence: Confidence,
-    /// What the judgement rests on.
+    /// What proves it.
     pub why: String,
     #[serde(flatten)]
     pub place: Place,
@@ -283,23 +286,23 @@ pub struct DependencyReport {
     /// Parts of the report that are missing, and why.
     #[serde(default, skip_serializing_if = "Listing::has_nothing")]
     pub incomplete: Listing<Incomplete>,
-    /// Requirements of several manifests that do not go together.
+    /// Packages asked for in ranges that no version, or perhaps none, satisfies.
     pub conflicts: Listing<Conflict>,
     /// Dependencies that are not pinned to a version of a registry.
     pub loose: Listing<Loose>,
-    /// Declared but, it seems, never imported; only at depth deep.
+    /// Declared and named nowhere else, of the package managers that allow a proof (Cargo workspaces, Go); only at depth deep.
     pub unused: Listing<Unused>,
     /// Packages that a lock file holds in several versions.
     pub duplicates: Listing<Duplicate>,
-    /// What the manifests ask for.
+    /// What the manifests of the product ask for.
     pub direct: Listing<Direct>,
     /// Which folders use which dependency; only at depth deep.
     pub usage: Listing<Usage>,
     /// The manifests.
     pub manifests: Listing<Manifest>,
-    /// Licences that lock files name; from depth medium on.
+    /// Licences of locked packages as lock files and the caches of package managers state them; from depth medium on.
     pub licences: Listing<LicenceGroup>,
-    /// Locked packages whose licence no lock file names.
+    /// Locked packages whose licence is stated in none of these.
     pub licence_unknown: u32,
     /// All locked packages; from depth medium on.
     pub locked: Listing<Locked>,
@@ -330,7 +333,49 @@ impl DependencyReport {
 
 impl Report for DependencyReport {
     fn headline(&self) -> String {
-        headline::dependencies(self)
+        if self.ecosystems.is_empty() {
+            return "no dependency manifests found".to_owned();
+        }
+        if self.ecosystems.iter().all(|each| each.manifests == 0) {
+            return "no dependency manifests but those of test data and templates".to_owned();
+        }
+        let counts: Vec<String> = self
+            .ecosystems
+            .iter()
+            .filter(|each| each.manifests > 0)
+            .map(|each| {
+                let locked = match each.locked {
+                    0 => String::new(),
+                    locked => format!(", {locked} locked"),
+                };
+                format!(
+                    "{} ({} direct{locked})",
+                    each.ecosystem.label(),
+                    each.direct
+                )
+            })
+            .collect();
+        let line = counts.join(", ");
+        let conflicts = self.ecosystems.iter().map(|each| u64::from(each.conflicts));
+        let findings = [
+            (
+                conflicts.sum(),
+                "asked for in ranges that no version satisfies",
+                "asked for in ranges that no version satisfies",
+            ),
+            (
+                self.duplicates.total(),
+                "locked in several versions",
+                "locked in several versions",
+            ),
+            (
+                self.loose.total(),
+                "not pinned to a version of a registry",
+                "not pinned to a version of a registry",
+            ),
+            (self.unused.total(), "unused", "unused"),
+        ];
+        with_findings(line, &findings, &self.incomplete)
     }
 
     fn incomplete(&mut self) -> &mut Listing<Incomplete> {
@@ -339,22 +384,22 @@ impl Report for DependencyReport {
 
     fn shorten_entries(&mut self) {
         for each in self.direct.iter_mut() {
-            each.more_places += shorten(&mut each.places, NESTED);
+            each.more_places += shorten(&mut each.places, MAX_NESTED);
         }
         for each in self.duplicates.iter_mut() {
-            each.more_versions += shorten(&mut each.versions, NESTED);
+            each.more_versions += shorten(&mut each.versions, MAX_NESTED);
             for version in &mut each.versions {
-                version.more_requirers += shorten(&mut version.required_by, NESTED);
+                version.more_requirers += shorten(&mut version.required_by, MAX_NESTED);
             }
         }
         for each in self.conflicts.iter_mut() {
-            each.more_requirements += shorten(&mut each.requirements, NESTED);
+            each.more_requirements += shorten(&mut each.requirements, MAX_NESTED);
             for requirement in &mut each.requirements {
-                requirement.more_places += shorten(&mut requirement.places, NESTED);
+                requirement.more_places += shorten(&mut requirement.places, MAX_NESTED);
             }
         }
         for each in self.usage.iter_mut() {
-            each.more_modules += shorten(&mut each.modules, NESTED);
+            each.more_modules += shorten(&mut each.modules, MAX_NESTED);
         }
     }
 

@@ -1,10 +1,12 @@
-//! The answer of the scope `issues`, as the planner sees it.
+//! The report of the scope `issues`.
 
-use model::{Priority, TaskStatus};
+use model::{Priority, TaskStatus, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cut, Incomplete, Listing, Report, headline, shorten};
+use super::activity::RecentActivity;
+use super::headline::with_findings;
+use super::{Cut, Incomplete, Listing, Report, shorten};
 use crate::Depth;
 
 /// Cosine from which two items are likely the same.
@@ -13,7 +15,7 @@ use crate::Depth;
 pub(crate) const DUPLICATE_THRESHOLD: f32 = 0.55;
 
 /// Items kept of a list inside an entry when a report is summarised.
-const NESTED: usize = 6;
+const MAX_NESTED: usize = 6;
 
 /// Where issues and pull requests came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,14 +49,15 @@ pub struct Item {
     pub title: String,
     /// Who made it, if known.
     pub author: String,
-    /// Its labels.
+    /// Its labels; unknown for pull requests.
     pub labels: Vec<String>,
     /// Days since it was opened.
     pub age_days: u32,
     /// Days since the last change.
     pub idle_days: u32,
-    /// How many comments.
-    pub comments: u32,
+    /// How many comments; unknown for pull requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comments: Option<u32>,
     /// Nothing happened for 90 days (issues) or 30 days (pull requests).
     pub stale: bool,
     /// Whether it is a draft.
@@ -64,21 +67,19 @@ pub struct Item {
     pub url: String,
 }
 
-/// Open items under one label.
+/// Open issues under one label.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LabelGroup {
-    /// The label; empty for items without any.
+    /// The label; empty for issues without any.
     pub label: String,
     /// How many open issues.
     pub issues: u32,
-    /// How many open pull requests.
-    pub pulls: u32,
     /// How many of them are stale.
     pub stale: u32,
     /// Age of the oldest in days.
     pub oldest_days: u32,
-    /// Numbers of the items, the most recently changed first.
+    /// Numbers of the issues, the most recently changed first.
     pub numbers: Vec<u64>,
     /// Numbers left out of this summary.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -128,13 +129,14 @@ pub enum BranchReason {
     NoRecentCommit,
 }
 
-/// A branch that may be left over.
+/// A branch that may be left over. Branches of releases, those of open pull requests and those that a worktree is
+/// working on are not among them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StaleBranch {
     /// Its name.
     pub name: String,
-    /// Whether it is a branch of a remote.
+    /// Whether it is a branch of a remote, as of the last fetch.
     pub remote: bool,
     /// Why it may be left over.
     pub reasons: Vec<BranchReason>,
@@ -142,11 +144,6 @@ pub struct StaleBranch {
     pub idle_days: u32,
     /// Who made its last commit.
     pub author: String,
-    /// Whether a worktree has it checked out.
-    pub checked_out: bool,
-    /// The open pull request that brings it in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pull: Option<u64>,
 }
 
 /// How many tasks are how far.
@@ -213,7 +210,7 @@ pub struct CriticalPath {
     pub unestimated: u32,
 }
 
-/// A remark in the code that no open issue or task covers.
+/// A remark in the code that no known open issue or task covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UncoveredTodo {
@@ -225,9 +222,12 @@ pub struct UncoveredTodo {
     pub word: String,
     /// The text as written.
     pub text: String,
-    /// It names this issue, which is not open.
+    /// It names this issue of the repository, which is not open. Only where all open issues are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names_issue: Option<u64>,
+    /// How many other places have the same remark.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_places: u32,
 }
 
 /// Two open items that may be the same.
@@ -285,11 +285,16 @@ pub struct IssueReport {
     /// Parts of the report that are missing, and why.
     #[serde(default, skip_serializing_if = "Listing::has_nothing")]
     pub incomplete: Listing<Incomplete>,
-    /// How many open issues.
-    pub issues: u32,
-    /// How many open pull requests.
-    pub pulls: u32,
-    /// How many issues and pull requests are stale.
+    /// How many open issues; absent when that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issues: Option<u32>,
+    /// How many open pull requests; absent when that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pulls: Option<u32>,
+    /// There are more open issues or pull requests than were read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more_than_read: bool,
+    /// How many of the issues and pull requests that were read are stale.
     pub stale: u32,
     /// Issues and pull requests by age.
     pub ages: Vec<AgeGroup>,
@@ -304,7 +309,7 @@ pub struct IssueReport {
     pub critical_path: Option<CriticalPath>,
     /// Tasks that wait for each other in a circle.
     pub cycles: Listing<String>,
-    /// Issues and pull requests by label.
+    /// Issues by label.
     pub labels: Listing<LabelGroup>,
     /// Open pull requests and issues, the most recently changed first.
     pub items: Listing<Item>,
@@ -314,10 +319,13 @@ pub struct IssueReport {
     pub duplicates: Listing<LikelyDuplicate>,
     /// Files that issues speak of; only at depth deep.
     pub pointers: Listing<Pointer>,
-    /// Remarks in the code that no open issue or task covers; from depth medium on.
+    /// Remarks in the code that no known open issue or task covers; from depth medium on.
     pub todos: Listing<UncoveredTodo>,
-    /// Remarks that an open issue or task covers.
+    /// Remarks that share their words or their number with an open issue or task.
     pub covered_todos: u32,
+    /// What happened lately; from depth medium on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<RecentActivity>,
     /// Branches that may be left over.
     pub branches: Listing<StaleBranch>,
     /// The branch that merged branches are compared with.
@@ -331,8 +339,9 @@ impl IssueReport {
             depth,
             source,
             incomplete: Listing::default(),
-            issues: 0,
-            pulls: 0,
+            issues: None,
+            pulls: None,
+            more_than_read: false,
             stale: 0,
             ages: Vec::new(),
             tasks: Vec::new(),
@@ -347,6 +356,7 @@ impl IssueReport {
             pointers: Listing::default(),
             todos: Listing::default(),
             covered_todos: 0,
+            recent: None,
             branches: Listing::default(),
             base_branch: None,
         }
@@ -355,7 +365,60 @@ impl IssueReport {
 
 impl Report for IssueReport {
     fn headline(&self) -> String {
-        headline::issues(self)
+        let least = if self.more_than_read { "at least " } else { "" };
+        let line = match (self.issues, self.pulls) {
+            (Some(issues), Some(pulls)) => format!(
+                "{least}{}, {} ({} stale)",
+                counted(issues, "open issue", "open issues"),
+                counted(pulls, "open pull request", "open pull requests"),
+                self.stale
+            ),
+            (None, Some(pulls)) => {
+                format!(
+                    "Open issues unknown; {least}{}",
+                    counted(pulls, "open pull request", "open pull requests")
+                )
+            }
+            (Some(issues), None) => format!(
+                "{least}{}; pull requests unknown",
+                counted(issues, "open issue", "open issues")
+            ),
+            (None, None) => "Open issues and pull requests unknown".to_owned(),
+        };
+        let todos = if self.issues.is_some() {
+            ("TODO without an issue", "TODOs without an issue")
+        } else {
+            ("TODO", "TODOs")
+        };
+        let recent = self
+            .recent
+            .as_ref()
+            .map_or(0, |recent| recent.branches.total());
+        let findings = [
+            (
+                recent,
+                "branch worked on lately",
+                "branches worked on lately",
+            ),
+            (
+                self.ready.total(),
+                "task ready to start",
+                "tasks ready to start",
+            ),
+            (self.blocked.total(), "task waiting", "tasks waiting"),
+            (
+                self.branches.total(),
+                "branch perhaps left over",
+                "branches perhaps left over",
+            ),
+            (self.todos.total(), todos.0, todos.1),
+            (
+                self.duplicates.total(),
+                "likely duplicate",
+                "likely duplicates",
+            ),
+        ];
+        with_findings(line, &findings, &self.incomplete)
     }
 
     fn incomplete(&mut self) -> &mut Listing<Incomplete> {
@@ -364,24 +427,24 @@ impl Report for IssueReport {
 
     fn shorten_entries(&mut self) {
         for label in self.labels.iter_mut() {
-            label.more_numbers += shorten(&mut label.numbers, NESTED);
+            label.more_numbers += shorten(&mut label.numbers, MAX_NESTED);
         }
         for task in self.blocked.iter_mut() {
-            task.more_waiting_for += shorten(&mut task.waiting_for, NESTED);
+            task.more_waiting_for += shorten(&mut task.waiting_for, MAX_NESTED);
         }
         for item in self.items.iter_mut() {
-            shorten(&mut item.labels, NESTED);
+            shorten(&mut item.labels, MAX_NESTED);
         }
         for pointer in self.pointers.iter_mut() {
-            shorten(&mut pointer.files, NESTED);
+            shorten(&mut pointer.files, MAX_NESTED);
         }
         if let Some(path) = &mut self.critical_path {
-            path.more_tasks += shorten(&mut path.tasks, 2 * NESTED);
+            path.more_tasks += shorten(&mut path.tasks, 2 * MAX_NESTED);
         }
     }
 
     fn lists(&mut self) -> Vec<(&mut dyn Cut, u32)> {
-        vec![
+        let mut lists: Vec<(&mut dyn Cut, u32)> = vec![
             (&mut self.incomplete, 6),
             (&mut self.ready, 14),
             (&mut self.blocked, 8),
@@ -392,7 +455,12 @@ impl Report for IssueReport {
             (&mut self.pointers, 18),
             (&mut self.todos, 12),
             (&mut self.branches, 8),
-        ]
+        ];
+        if let Some(recent) = &mut self.recent {
+            lists.push((&mut recent.areas, 12));
+            lists.push((&mut recent.branches, 12));
+        }
+        lists
     }
 }
 

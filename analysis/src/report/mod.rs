@@ -1,12 +1,17 @@
-//! The reports: what a caller gets, and how they are cut to a budget.
+//! The reports, and how they are cut to a number of tokens.
 
+pub mod activity;
 pub mod architecture;
-mod budget;
 pub mod codebase;
 pub mod dependencies;
-mod dependency_words;
+mod dependency_kinds;
+pub mod focus;
 mod headline;
+pub mod history;
 pub mod issues;
+mod schema;
+mod summary;
+pub mod symbols;
 
 use std::ops::{Deref, DerefMut};
 
@@ -15,11 +20,12 @@ use serde::{Deserialize, Serialize};
 
 use super::text::harmless;
 
-pub(crate) use budget::shorten;
-pub use budget::{Cut, DEFAULT_BUDGET, MAXIMUM_BUDGET, Report, summarise};
+pub use schema::schema;
+pub(crate) use summary::shorten;
+pub use summary::{Cut, DEFAULT_TOKENS, MAX_TOKENS, Report, summarise};
 
 /// Longest text of either field of [`Incomplete`]; both may quote the repository.
-const LONGEST: usize = 240;
+const MAX_TEXT_LENGTH: usize = 240;
 
 /// A list sorted by importance, the most important first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,7 +77,7 @@ impl<T> Listing<T> {
         Self { items, omitted }
     }
 
-    /// Tells whether there is no entry, not even one that was left out.
+    /// Returns whether there is no entry, not even an omitted one.
     pub fn has_nothing(&self) -> bool {
         self.total() == 0
     }
@@ -95,13 +101,13 @@ pub struct Incomplete {
 impl Incomplete {
     pub fn new(what: &str, why: impl AsRef<str>) -> Self {
         Self {
-            what: harmless(what, LONGEST),
-            why: harmless(why.as_ref(), LONGEST),
+            what: harmless(what, MAX_TEXT_LENGTH),
+            why: harmless(why.as_ref(), MAX_TEXT_LENGTH),
         }
     }
 
-    /// Says that the time limit struck before this part was done.
+    /// The entry for a part that the time limit cut off.
     pub(crate) fn out_of_time(what: &str) -> Self {
-        Self::new(what, "the time was up")
+        Self::new(what, "the time limit was reached")
     }
 }

@@ -1,4 +1,4 @@
-//! The files of a working tree by name, and the one way to open those that manifests and issues speak of.
+//! The files of a working tree by name, and bounded reads of those that manifests and issues name.
 //!
 //! Only files that the walk found are ever read. The walk follows no symbolic link, so a path
 //! that a manifest names can lead neither out of the repository nor around in circles.
@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use model::hidden::without_byte_order_mark;
 
 use super::open;
-use super::scan::{self, Reading, TreeFile};
+use super::scan::{self, Reading};
+use super::working_tree::TreeFile;
 use crate::paths::name_of;
-use crate::{AnalysisError, Control, Incomplete};
+use crate::{AnalysisError, Budget, Incomplete};
 
-/// Folders of other people's code, there by the work of a package manager.
+/// Folders that package managers install into.
 const INSTALLED: [&str; 8] = [
     "node_modules",
     "bower_components",
@@ -34,6 +35,8 @@ pub(crate) struct FileList {
     pub(crate) files: Vec<String>,
     /// Whether the walk ended before it saw everything.
     cut: bool,
+    /// Whether the walk left something out that belongs to the repository.
+    partial: bool,
     names: HashMap<String, Vec<u32>>,
 }
 
@@ -58,9 +61,11 @@ impl FileList {
     pub(crate) fn of(
         root: &Path,
         reading: Reading,
-        control: &Control,
+        budget: &Budget,
     ) -> Result<Self, AnalysisError> {
-        let tree = scan::scan(root, reading, control, (0.2, 0.5))?;
+        let tree = scan::scan(root, reading, budget, (0.2, 0.5))?;
+        let partial =
+            tree.cut || tree.unreadable_folders > 0 || !tree.nested_repositories.is_empty();
         let mut entries = tree.files;
         entries.retain(|file| !is_installed(&file.path));
         let files: Vec<String> = entries.iter().map(|file| file.path.clone()).collect();
@@ -76,14 +81,20 @@ impl FileList {
             entries,
             files,
             cut: tree.cut,
+            partial,
             names,
         })
     }
 
-    /// Says what the list leaves out.
+    /// Returns the entry for files that the deadline cut off.
     pub(crate) fn gap(&self) -> Option<Incomplete> {
         self.cut
             .then(|| Incomplete::out_of_time("the list of files"))
+    }
+
+    /// Returns whether folders or submodules are missing, so that what is not found may still be there.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.partial
     }
 
     /// Returns the files with what was read of them.
@@ -101,7 +112,7 @@ impl FileList {
             .map(String::as_str)
     }
 
-    /// Tells whether a path is one of the files.
+    /// Returns whether a path is one of the files.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.entry(path).is_some()
     }

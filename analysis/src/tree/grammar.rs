@@ -1,9 +1,10 @@
-//! The table of languages compiled for scanning: one look at a byte tells whether it matters.
+//! The language table compiled to byte classes for the lexer.
 
 use std::sync::LazyLock;
 
-use super::language::{Language, LanguageId, Nature, Quirk, Quote};
+use super::language::LanguageId;
 use super::language_table::LANGUAGES;
+use super::syntax::{Language, Nature, Quirk, Quote};
 
 /// What starts at a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub(crate) enum Token {
         end: &'static [u8],
     },
     Quote(Quote),
-    /// A raw string that ends with a quote and so many `#`.
+    /// A raw string that ends with a quote and this many `#`.
     RustRaw {
         hashes: usize,
     },
@@ -36,11 +37,12 @@ pub(crate) struct Grammar {
     pub(crate) comment_starts: [bool; 256],
     pub(crate) prose: bool,
     pub(crate) nested: bool,
+    pub(crate) docstrings: bool,
     language: &'static Language,
 }
 
 static GRAMMARS: LazyLock<Vec<Grammar>> =
-    LazyLock::new(|| LANGUAGES.iter().map(Grammar::compile).collect());
+    LazyLock::new(|| LANGUAGES.iter().copied().map(Grammar::compile).collect());
 
 impl LanguageId {
     /// Returns the language's compiled grammar.
@@ -76,11 +78,12 @@ impl Grammar {
             comment_starts,
             prose: language.nature == Nature::Prose,
             nested: language.nested,
+            docstrings: language.quirk == Quirk::Docstrings,
             language,
         }
     }
 
-    /// Tells what starts at `at`.
+    /// Returns the token that starts at `at`.
     pub(crate) fn token(&self, bytes: &[u8], at: usize) -> Token {
         let rest = &bytes[at..];
         if self.comment_starts[usize::from(bytes[at])] {
@@ -132,7 +135,8 @@ impl Grammar {
             | Quirk::Cpp
             | Quirk::CSharp
             | Quirk::Words
-            | Quirk::Regex => {}
+            | Quirk::Regex
+            | Quirk::Docstrings => {}
         }
         self.language
             .quotes
@@ -152,12 +156,12 @@ impl Grammar {
             }
             // `/[/]/` and the like: a slash right after an escape belongs to an expression.
             Quirk::Regex => at == 0 || !matches!(bytes[at - 1], b'\\' | b'['),
-            Quirk::None | Quirk::Rust | Quirk::Cpp | Quirk::CSharp => true,
+            Quirk::None | Quirk::Rust | Quirk::Cpp | Quirk::CSharp | Quirk::Docstrings => true,
         }
     }
 }
 
-/// Tells a character literal from a lifetime.
+/// Distinguishes a character literal from a lifetime.
 fn rust_quote(rest: &[u8]) -> Token {
     match rest.get(1) {
         Some(b'\\') => {

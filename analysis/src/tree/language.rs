@@ -1,63 +1,10 @@
-//! Which language a file is written in, and how that language writes comments and strings.
+//! Detects the language of a file by its name or its `#!` line.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::language_table::LANGUAGES;
-
-/// How a language writes strings, as far as finding comments needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Quote {
-    pub(crate) start: &'static str,
-    pub(crate) end: &'static str,
-    pub(crate) escape: bool,
-    /// Whether the string may run over a line end.
-    pub(crate) multiline: bool,
-}
-
-/// Lexical peculiarities that a table of tokens can't express.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quirk {
-    None,
-    /// `'a` may be a lifetime; `r#"…"#` strings.
-    Rust,
-    /// `R"x(…)x"` strings and digit separators.
-    Cpp,
-    /// `@"…"` strings.
-    CSharp,
-    /// `#` starts a comment only at the start of a word.
-    Words,
-    /// `/` may start a regular expression.
-    Regex,
-}
-
-/// What the lines of a language are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nature {
-    Program,
-    Markup,
-    Data,
-    /// Text for people: each line that is not blank counts as comment.
-    Prose,
-}
-
-/// One language.
-#[derive(Debug)]
-pub(crate) struct Language {
-    pub(crate) name: &'static str,
-    pub(crate) nature: Nature,
-    /// Extensions without the dot, lower case.
-    pub(crate) extensions: &'static [&'static str],
-    /// Whole file names, lower case.
-    pub(crate) names: &'static [&'static str],
-    /// Interpreters in a `#!` line.
-    pub(crate) interpreters: &'static [&'static str],
-    pub(crate) line: &'static [&'static str],
-    pub(crate) block: &'static [(&'static str, &'static str)],
-    pub(crate) nested: bool,
-    pub(crate) quotes: &'static [Quote],
-    pub(crate) quirk: Quirk,
-}
+use super::syntax::Language;
 
 /// The number of a language in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,7 +13,7 @@ pub(crate) struct LanguageId(pub(crate) u8);
 impl LanguageId {
     /// Returns the language's entry in the table.
     pub(crate) fn get(self) -> &'static Language {
-        &LANGUAGES[usize::from(self.0)]
+        LANGUAGES[usize::from(self.0)]
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -92,96 +39,13 @@ fn index(keys: impl Fn(&Language) -> &'static [&'static str]) -> HashMap<&'stati
     map
 }
 
-/// Extensions of files that hold no text; they are not even opened.
-const BINARY: &[&str] = &[
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "bmp",
-    "ico",
-    "icns",
-    "webp",
-    "avif",
-    "tif",
-    "tiff",
-    "psd",
-    "pdf",
-    "zip",
-    "gz",
-    "tgz",
-    "bz2",
-    "xz",
-    "zst",
-    "7z",
-    "rar",
-    "tar",
-    "jar",
-    "war",
-    "class",
-    "o",
-    "a",
-    "so",
-    "dylib",
-    "dll",
-    "exe",
-    "lib",
-    "obj",
-    "pdb",
-    "wasm",
-    "bin",
-    "dat",
-    "db",
-    "sqlite",
-    "sqlite3",
-    "ttf",
-    "otf",
-    "woff",
-    "woff2",
-    "eot",
-    "mp3",
-    "mp4",
-    "m4a",
-    "ogg",
-    "wav",
-    "flac",
-    "avi",
-    "mov",
-    "mkv",
-    "webm",
-    "pyc",
-    "pyo",
-    "rlib",
-    "rmeta",
-    "deb",
-    "rpm",
-    "dmg",
-    "iso",
-    "img",
-    "parquet",
-    "npy",
-    "npz",
-    "pkl",
-    "onnx",
-    "pt",
-    "safetensors",
-    "glb",
-    "blend",
-    "der",
-    "p12",
-    "jks",
-    "keystore",
-    "gpg",
-    "lz4",
-    "br",
-    "snappy",
-    "mo",
-    "profraw",
-    "node",
-    "xlsx",
-    "docx",
-    "pptx",
-];
+/// Extensions of binary files, which are not opened.
+const BINARY: &str = "\
+    png jpg jpeg gif svg xpm xbm pbm pgm ppm eps ai dxf stl bmp ico icns webp avif tif tiff psd pdf zip gz tgz bz2 xz zst 7z rar tar \
+    jar war class o a so dylib dll exe lib obj pdb wasm bin dat db sqlite sqlite3 ttf otf woff \
+    woff2 eot mp3 mp4 m4a ogg wav flac avi mov mkv webm pyc pyo rlib rmeta deb rpm dmg iso img \
+    parquet npy npz pkl onnx pt safetensors glb blend der p12 jks keystore gpg lz4 br snappy mo \
+    profraw node xlsx docx pptx";
 
 /// What a file's name tells about its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +74,7 @@ pub(crate) fn by_name(name: &str) -> Guess {
         Some((stem, extension)) => {
             if let Some(&id) = BY_EXTENSION.get(extension) {
                 Guess::Known(id)
-            } else if BINARY.contains(&extension) {
+            } else if BINARY.split(' ').any(|binary| binary == extension) {
                 Guess::Binary
             } else if extension == "in" {
                 // Templates such as `Makefile.in` are written in the language of what they become.

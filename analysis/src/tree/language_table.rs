@@ -1,48 +1,17 @@
 //! The table of languages: names, extensions, comments and strings.
 
-use super::language::{Language, Nature, Quirk, Quote};
+use std::sync::LazyLock;
 
-const fn on_line(mark: &'static str) -> Quote {
-    Quote {
-        start: mark,
-        end: mark,
-        escape: true,
-        multiline: false,
-    }
-}
+use super::language_families::{
+    BOTH, BOTH_MULTI, C_BLOCK, C_LINE, DASHES, DOUBLE, NO_QUOTES, SEMICOLON, TRIPLE_BOTH,
+    TRIPLE_DOUBLE, c_like, hash_like, on_line, over_lines, plain, raw, xml_like,
+};
+use super::rare_languages::RARE;
+use super::syntax::{Language, Nature, Quirk, Quote};
 
-const fn over_lines(mark: &'static str) -> Quote {
-    Quote {
-        start: mark,
-        end: mark,
-        escape: true,
-        multiline: true,
-    }
-}
-
-const fn raw(start: &'static str, end: &'static str) -> Quote {
-    Quote {
-        start,
-        end,
-        escape: false,
-        multiline: true,
-    }
-}
-
-const NO_QUOTES: &[Quote] = &[];
-const DOUBLE: &[Quote] = &[on_line("\"")];
 const DOUBLE_MULTI: &[Quote] = &[over_lines("\"")];
-const BOTH: &[Quote] = &[on_line("\""), on_line("'")];
-const BOTH_MULTI: &[Quote] = &[over_lines("\""), over_lines("'")];
 const ECMA: &[Quote] = &[on_line("\""), on_line("'"), over_lines("`")];
 const GO: &[Quote] = &[on_line("\""), on_line("'"), raw("`", "`")];
-const TRIPLE_DOUBLE: &[Quote] = &[over_lines("\"\"\""), on_line("\""), on_line("'")];
-const TRIPLE_BOTH: &[Quote] = &[
-    over_lines("\"\"\""),
-    over_lines("'''"),
-    on_line("\""),
-    on_line("'"),
-];
 const TOML: &[Quote] = &[
     over_lines("\"\"\""),
     raw("'''", "'''"),
@@ -54,83 +23,13 @@ const TOML: &[Quote] = &[
         multiline: false,
     },
 ];
-const C_LINE: &[&str] = &["//"];
-const HASH: &[&str] = &["#"];
-const DASHES: &[&str] = &["--"];
-const SEMICOLON: &[&str] = &[";"];
-const C_BLOCK: &[(&str, &str)] = &[("/*", "*/")];
-const XML_BLOCK: &[(&str, &str)] = &[("<!--", "-->")];
-
-const BASE: Language = Language {
-    name: "",
-    nature: Nature::Program,
-    extensions: &[],
-    names: &[],
-    interpreters: &[],
-    line: &[],
-    block: &[],
-    nested: false,
-    quotes: NO_QUOTES,
-    quirk: Quirk::None,
-};
-
-/// A language with the comments of C.
-const fn c_like(
-    name: &'static str,
-    extensions: &'static [&'static str],
-    quotes: &'static [Quote],
-) -> Language {
-    Language {
-        name,
-        extensions,
-        line: C_LINE,
-        block: C_BLOCK,
-        quotes,
-        ..BASE
-    }
-}
-
-/// A language whose comments start with `#`.
-const fn hash_like(
-    name: &'static str,
-    extensions: &'static [&'static str],
-    quotes: &'static [Quote],
-) -> Language {
-    Language {
-        name,
-        extensions,
-        line: HASH,
-        quotes,
-        ..BASE
-    }
-}
-
-/// A language with the comments of XML.
-const fn xml_like(name: &'static str, extensions: &'static [&'static str]) -> Language {
-    Language {
-        name,
-        nature: Nature::Markup,
-        extensions,
-        block: XML_BLOCK,
-        ..BASE
-    }
-}
-
-const fn plain(
-    name: &'static str,
-    nature: Nature,
-    extensions: &'static [&'static str],
-) -> Language {
-    Language {
-        name,
-        nature,
-        extensions,
-        ..BASE
-    }
-}
 
 /// All languages. The first entry that claims an extension or a name gets it.
-pub(crate) const LANGUAGES: &[Language] = &[
+pub(crate) static LANGUAGES: LazyLock<Vec<&'static Language>> =
+    LazyLock::new(|| COMMON.iter().chain(RARE).collect());
+
+/// The languages of most repositories.
+const COMMON: &[Language] = &[
     Language {
         nested: true,
         quirk: Quirk::Rust,
@@ -149,7 +48,7 @@ pub(crate) const LANGUAGES: &[Language] = &[
         quirk: Quirk::Regex,
         interpreters: &["node", "nodejs"],
         names: &["jakefile"],
-        ..c_like("JavaScript", &["js", "mjs", "cjs"], ECMA)
+        ..c_like("JavaScript", &["js", "mjs", "cjs", "es6"], ECMA)
     },
     Language {
         quirk: Quirk::Regex,
@@ -158,6 +57,7 @@ pub(crate) const LANGUAGES: &[Language] = &[
     Language {
         interpreters: &["python", "pypy"],
         names: &["sconstruct", "sconscript", "wscript"],
+        quirk: Quirk::Docstrings,
         ..hash_like("Python", &["py", "pyw", "pyi", "bzl"], TRIPLE_BOTH)
     },
     c_like("Go", &["go"], GO),
@@ -299,7 +199,11 @@ pub(crate) const LANGUAGES: &[Language] = &[
             escape: false,
             multiline: true,
         }],
-        ..plain("SQL", Nature::Program, &["sql"])
+        ..plain(
+            "SQL",
+            Nature::Program,
+            &["sql", "psql", "pgsql", "plsql", "pks", "pkb", "cql", "hql"],
+        )
     },
     Language {
         block: &[("(*", "*)")],
@@ -348,6 +252,7 @@ pub(crate) const LANGUAGES: &[Language] = &[
         block: &[("#=", "=#")],
         nested: true,
         interpreters: &["julia"],
+        quirk: Quirk::Docstrings,
         ..hash_like("Julia", &["jl"], &[over_lines("\"\"\""), on_line("\"")])
     },
     Language {
@@ -377,7 +282,6 @@ pub(crate) const LANGUAGES: &[Language] = &[
         nested: true,
         ..c_like("D", &["d"], GO)
     },
-    c_like("V", &["v"], BOTH),
     c_like("Solidity", &["sol"], BOTH),
     c_like(
         "GLSL",
@@ -420,7 +324,11 @@ pub(crate) const LANGUAGES: &[Language] = &[
     Language {
         line: &["!"],
         quotes: BOTH,
-        ..plain("Fortran", Nature::Program, &["f90", "f95", "f03", "f08"])
+        ..plain(
+            "Fortran",
+            Nature::Program,
+            &["f90", "f95", "f03", "f08", "f", "for", "f77"],
+        )
     },
     Language {
         line: &["%"],
@@ -453,6 +361,7 @@ pub(crate) const LANGUAGES: &[Language] = &[
             "module.bazel",
             "buck",
         ],
+        quirk: Quirk::Docstrings,
         ..hash_like("Starlark", &["bazel", "star"], TRIPLE_BOTH)
     },
     Language {
@@ -474,11 +383,29 @@ pub(crate) const LANGUAGES: &[Language] = &[
     xml_like(
         "XML",
         &[
-            "xml", "xsd", "xsl", "xslt", "plist", "iml", "props", "targets", "csproj", "vcxproj",
-            "fsproj", "xaml", "wxs",
+            "xml",
+            "xsd",
+            "xsl",
+            "xslt",
+            "plist",
+            "iml",
+            "props",
+            "targets",
+            "csproj",
+            "vcxproj",
+            "fsproj",
+            "xaml",
+            "wxs",
+            "vbproj",
+            "resx",
+            "nuspec",
+            "wsdl",
+            "storyboard",
+            "xib",
+            "qrc",
+            "ui",
         ],
     ),
-    xml_like("SVG", &["svg"]),
     Language {
         nature: Nature::Markup,
         line: &[],
@@ -515,7 +442,16 @@ pub(crate) const LANGUAGES: &[Language] = &[
         ..plain(
             "JSON",
             Nature::Data,
-            &["json", "jsonl", "webmanifest", "geojson", "har"],
+            &[
+                "json",
+                "jsonl",
+                "webmanifest",
+                "geojson",
+                "har",
+                "avsc",
+                "ndjson",
+                "code-workspace",
+            ],
         )
     },
     Language {

@@ -1,4 +1,4 @@
-//! TODO, FIXME, HACK and XXX in comments.
+//! Finds TODO, FIXME, HACK and XXX markers in comments.
 
 use std::sync::LazyLock;
 
@@ -19,10 +19,10 @@ const WORDS: [(&str, MarkerKind); 4] = [
 ];
 
 /// Longest text kept of a marker's line.
-const TEXT: usize = 160;
+const MAX_TEXT_LENGTH: usize = 160;
 
 /// Most markers kept of one file, so that a file full of them can't fill the memory.
-const PER_FILE: usize = 200;
+const MAX_PER_FILE: usize = 200;
 
 static SEARCH: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::new(WORDS.map(|(word, _)| word)).ok());
@@ -39,7 +39,7 @@ pub(crate) struct FoundMarker {
 struct Comments(Vec<(usize, usize)>);
 
 impl MarkerKind {
-    /// Returns the word as it stands in the code.
+    /// Returns the word as written in the code.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Fixme => "FIXME",
@@ -80,7 +80,7 @@ pub(crate) fn find(bytes: &[u8], grammar: &Grammar) -> Vec<FoundMarker> {
     for (start, end, kind) in hits {
         let after = comments.0.partition_point(|comment| comment.0 <= start);
         let inside = after > 0 && comments.0[after - 1].1 >= end;
-        if !inside || found.len() == PER_FILE {
+        if !inside || found.len() == MAX_PER_FILE {
             continue;
         }
         line += memchr_iter(b'\n', &bytes[counted..start]).count() as u64;
@@ -108,7 +108,10 @@ pub(crate) fn find(bytes: &[u8], grammar: &Grammar) -> Vec<FoundMarker> {
         found.push(FoundMarker {
             kind,
             line,
-            text: shortened(printable(bytes[from..line_end].trim_ascii()).trim(), TEXT),
+            text: shortened(
+                printable(bytes[from..line_end].trim_ascii()).trim(),
+                MAX_TEXT_LENGTH,
+            ),
         });
     }
     found

@@ -1,16 +1,21 @@
-//! The working tree: which files there are, in which language, and how many lines.
+//! The working tree: its files, their languages, lines, markers and imports.
 
-#[cfg(test)]
-mod against_tokei;
 pub(crate) mod attributes;
 pub(crate) mod classify;
 pub(crate) mod file_list;
 pub(crate) mod grammar;
 pub(crate) mod imports;
 pub(crate) mod language;
+mod language_families;
 mod language_table;
 pub(crate) mod lexer;
+pub(crate) mod licences;
 pub(crate) mod markers;
+pub(crate) mod masking;
 pub(crate) mod open;
+mod rare_languages;
 pub(crate) mod rust_tests;
 pub(crate) mod scan;
+pub(crate) mod syntax;
+mod vendored;
+pub(crate) mod working_tree;

@@ -1,4 +1,4 @@
-//! Opening files of a tree that may change under our eyes.
+//! Opens files of a tree that may change at the same time: follows no link, blocks on no pipe.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 /// Appends the content of a regular file of at most `limit` bytes; returns its size, whether it was read or not.
 pub(crate) fn read(path: &Path, limit: u64, content: &mut Vec<u8>) -> io::Result<u64> {
-    // The file may have been swapped for a link or a pipe since the walk saw it.
+    // The file may have been replaced by a link or a pipe since the walk.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options()
         .read(true)
@@ -25,7 +25,7 @@ pub(crate) fn read(path: &Path, limit: u64, content: &mut Vec<u8>) -> io::Result
     if size <= limit {
         let end = content.len() + usize::try_from(size).unwrap_or(0);
         content.reserve(end - content.len());
-        // What it grows by meanwhile is not waited for.
+        // Bytes appended meanwhile are not read.
         while content.len() < end {
             match rustix::io::read(&file, spare_capacity(content)) {
                 Ok(0) => break,

@@ -4,25 +4,40 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::grammar::{Grammar, Token};
+use super::grammar::Grammar;
+use super::masking::code_only;
 
-const ATTRIBUTE: &[u8] = b"#[cfg(test)]";
+/// How attributes begin that hold for tests alone: `#[cfg(test)]`, `#[cfg(all(test, unix))]`.
+const ATTRIBUTES: [&[u8]; 2] = [b"#[cfg(test)", b"#[cfg(all(test"];
 
-/// Returns the byte ranges of `#[cfg(test)]` items that have a body, attribute included.
+/// Returns the byte ranges of `#[cfg(test)]` items, attribute included.
 pub(crate) fn test_ranges(bytes: &[u8], grammar: &Grammar) -> Vec<Range<usize>> {
+    // Masking takes a copy, which most files don't need.
+    if ATTRIBUTES
+        .iter()
+        .all(|attribute| memmem::find(bytes, attribute).is_none())
+    {
+        return Vec::new();
+    }
+    ranges_in_code(&code_only(bytes, grammar))
+}
+
+/// Does the same for code whose comments and strings are masked, so that every brace counts.
+pub(crate) fn ranges_in_code(code: &[u8]) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut from = 0;
-    while let Some(offset) = memmem::find(&bytes[from..], ATTRIBUTE) {
+    while let Some(offset) = memmem::find(&code[from..], b"#[cfg(") {
         let start = from + offset;
-        let line = bytes[..start]
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |at| at + 1);
-        from = start + ATTRIBUTE.len();
-        if !bytes[line..start].iter().all(u8::is_ascii_whitespace) {
+        let line = memchr::memrchr(b'\n', &code[..start]).map_or(0, |at| at + 1);
+        from = start + b"#[cfg(".len();
+        let holds = ATTRIBUTES.iter().any(|attribute| {
+            let rest = code[start..].strip_prefix(*attribute);
+            rest.is_some_and(|rest| matches!(rest.first(), Some(b']' | b',' | b' ' | b')')))
+        });
+        if !holds || !code[line..start].iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        if let Some(end) = item_end(bytes, from, grammar) {
+        if let Some(end) = item_end(code, start + 1) {
             ranges.push(line..end);
             from = end;
         }
@@ -30,62 +45,27 @@ pub(crate) fn test_ranges(bytes: &[u8], grammar: &Grammar) -> Vec<Range<usize>> 
     ranges
 }
 
-/// Finds the end of the item that starts at `from`: its closing brace with the rest of that line.
-fn item_end(bytes: &[u8], from: usize, grammar: &Grammar) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut at = from;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'{' => depth += 1,
-            b'}' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    let rest = memchr::memchr(b'\n', &bytes[at..]);
-                    return Some(rest.map_or(bytes.len(), |offset| at + offset + 1));
-                }
-            }
-            b';' if depth == 0 => return None,
-            b'/' | b'"' | b'\'' => {
-                at += skipped(bytes, at, grammar);
-                continue;
-            }
+/// Finds the end of the item that starts at `from`: its closing brace or semicolon with the rest of that line.
+fn item_end(code: &[u8], from: usize) -> Option<usize> {
+    let (mut braces, mut brackets) = (0usize, 0usize);
+    for (at, byte) in code.iter().enumerate().skip(from) {
+        match byte {
+            b'{' => braces += 1,
+            b'(' | b'[' => brackets += 1,
+            b')' | b']' => brackets = brackets.checked_sub(1)?,
+            b'}' => braces = braces.checked_sub(1)?,
             _ => {}
         }
-        at += 1;
+        if braces == 0 && brackets == 0 && matches!(byte, b'}' | b';') {
+            // `use a::{b};` goes on to its semicolon.
+            if code.get(at + 1) == Some(&b';') {
+                continue;
+            }
+            let rest = memchr::memchr(b'\n', &code[at..]);
+            return Some(rest.map_or(code.len(), |offset| at + offset + 1));
+        }
     }
     None
-}
-
-/// Returns the length of the comment or string at `at`, or 1.
-fn skipped(bytes: &[u8], at: usize, grammar: &Grammar) -> usize {
-    let rest = &bytes[at..];
-    let length = match grammar.token(bytes, at) {
-        Token::LineComment => memchr::memchr(b'\n', rest),
-        Token::Block { start, end } => {
-            memmem::find(&rest[start.len()..], end).map(|offset| start.len() + offset + end.len())
-        }
-        Token::Quote(_) => closing_quote(rest),
-        Token::RustRaw { hashes } => {
-            let mut close = vec![b'"'];
-            close.resize(1 + hashes, b'#');
-            memmem::find(&rest[1..], &close).map(|offset| 1 + offset + close.len())
-        }
-        Token::Skip(length) => Some(length),
-        Token::CppRaw { .. } | Token::Nothing => Some(1),
-    };
-    length.unwrap_or(rest.len()).max(1)
-}
-
-fn closing_quote(rest: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        let offset = memchr::memchr2(b'"', b'\\', rest.get(at..)?)?;
-        at += offset;
-        if rest[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
 }
 
 #[cfg(test)]
@@ -94,10 +74,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_modules_and_passes_over_braces_in_strings() {
-        let text = "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    // }\n    const A: &str = \"}\\\"}\";\n    fn c() { '}'; r#\"}\"\"#; }\n}\n\nfn b() {}\n#[cfg(test)]\nmod far;\n";
+    fn finds_items_and_passes_over_braces_in_strings() {
+        let text = "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    // }\n    const A: &str = \"}\\\"}\";\n    fn c() { '}'; r#\"}\"\"#; }\n}\n\nfn b() {}\n#[cfg(test)]\nmod far;\n#[cfg(all(test, unix))]\nuse a::{b, c};\n#[cfg(any(test, unix))]\nuse d;\n";
         let ranges = test_ranges(text.as_bytes(), named("Rust").unwrap().grammar());
-        assert_eq!(ranges.len(), 1);
+        let far = &text[ranges[1].clone()];
+        let both = &text[ranges[2].clone()];
+        assert_eq!(far, "#[cfg(test)]\nmod far;\n");
+        assert_eq!(both, "#[cfg(all(test, unix))]\nuse a::{b, c};\n");
+        assert_eq!(ranges.len(), 3);
         let inside = &text[ranges[0].clone()];
         assert!(
             inside.starts_with("#[cfg(test)]") && inside.ends_with("; }\n}\n"),

@@ -1,9 +1,7 @@
-//! One parallel walk over the working tree that reads each file at most once.
+//! Walks the working tree in parallel and reads each file at most once.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,20 +11,22 @@ use super::attributes::Attributes;
 use super::classify::{self, Origin};
 use super::language::{self, Guess, LanguageId};
 use super::lexer::{self, LineCounts};
-use super::markers::{self, FoundMarker};
+use super::markers;
 use super::open;
 use super::rust_tests;
+use super::vendored;
+use super::working_tree::{Content, Tree, TreeFile};
 use crate::paths::{name_of, printable};
-use crate::tree::imports::{self, SourceFacts};
-use crate::{AnalysisError, Control};
+use crate::tree::imports;
+use crate::{AnalysisError, Budget};
 
 /// Files larger than this are counted but not read.
-pub(crate) const HUGE: u64 = 16 << 20;
+pub(crate) const MAX_FILE_SIZE: u64 = 16 << 20;
 
 /// How much of a file is searched for a zero byte.
 const BINARY_HEAD: usize = 8_000;
 
-/// What is wanted of the files.
+/// How much of each file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Names and sizes only.
@@ -38,100 +38,11 @@ pub(crate) enum Reading {
     Sources,
 }
 
-/// What a file turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Content {
-    Text(LanguageId),
-    /// Text of no known kind, or not looked at.
-    Other,
-    Binary,
-    Huge,
-    Unreadable,
-}
-
-/// One file of the working tree.
-#[derive(Debug)]
-pub(crate) struct TreeFile {
-    /// Relative to the root, printable.
-    pub(crate) path: String,
-    /// The real relative path where it differs from `path`.
-    real: Option<OsString>,
-    /// In bytes; zero when the file was not opened.
-    pub(crate) size: u64,
-    pub(crate) content: Content,
-    pub(crate) origin: Origin,
-    pub(crate) is_test: bool,
-    pub(crate) lines: LineCounts,
-    /// Lines of `#[cfg(test)]` items; part of `lines`.
-    pub(crate) test_lines: LineCounts,
-    pub(crate) markers: Vec<FoundMarker>,
-    pub(crate) source: Option<Box<SourceFacts>>,
-}
-
-impl TreeFile {
-    pub(crate) fn language(&self) -> Option<LanguageId> {
-        match self.content {
-            Content::Text(language) => Some(language),
-            Content::Other | Content::Binary | Content::Huge | Content::Unreadable => None,
-        }
-    }
-
-    /// Reads the file if it is a regular file of at most `limit` bytes.
-    pub(crate) fn read(&self, root: &Path, limit: u64) -> Option<Vec<u8>> {
-        let mut content = Vec::new();
-        let size = open::read(&self.location(root), limit, &mut content).ok()?;
-        (size <= limit).then_some(content)
-    }
-
-    /// Returns where the file is on disk.
-    pub(crate) fn location(&self, root: &Path) -> PathBuf {
-        match &self.real {
-            Some(real) => root.join(real),
-            None => root.join(&self.path),
-        }
-    }
-}
-
-/// The working tree as found.
-#[derive(Debug, Default)]
-pub(crate) struct Tree {
-    /// Sorted by path.
-    pub(crate) files: Vec<TreeFile>,
-    pub(crate) symlinks: u64,
-    pub(crate) unreadable_folders: u64,
-    /// Repositories inside the repository: submodules and others; not entered.
-    pub(crate) nested_repositories: Vec<String>,
-    /// Whether the time was up before the end.
-    pub(crate) cut: bool,
-}
-
-impl Tree {
-    /// Finds a file by its path.
-    pub(crate) fn find(&self, path: &str) -> Option<&TreeFile> {
-        self.files.get(self.position(path)?)
-    }
-
-    /// Returns the lines of each text file that was counted.
-    pub(crate) fn line_counts(&self) -> HashMap<String, u32> {
-        let texts = self.files.iter().filter(|file| file.language().is_some());
-        texts
-            .filter_map(|file| Some((file.path.clone(), u32::try_from(file.lines.total()).ok()?)))
-            .collect()
-    }
-
-    /// Finds the number of a file by its path.
-    pub(crate) fn position(&self, path: &str) -> Option<usize> {
-        self.files
-            .binary_search_by(|file| file.path.as_str().cmp(path))
-            .ok()
-    }
-}
-
 /// Walks the tree; `span` is the part of the progress bar that this takes.
 pub(crate) fn scan(
     root: &Path,
     reading: Reading,
-    control: &Control,
+    budget: &Budget,
     span: (f64, f64),
 ) -> Result<Tree, AnalysisError> {
     let metadata = std::fs::metadata(root).map_err(|source| AnalysisError::Root {
@@ -162,7 +73,7 @@ pub(crate) fn scan(
         let mut visitor = Visitor {
             root,
             reading,
-            control,
+            budget,
             span,
             shared: Arc::clone(&shared),
             part: Tree::default(),
@@ -170,7 +81,7 @@ pub(crate) fn scan(
         };
         Box::new(move |entry| visitor.visit(entry))
     });
-    control.check()?;
+    budget.check()?;
     let mut tree = std::mem::take(&mut *lock(&shared.tree));
     let mut attributes = std::mem::take(&mut *lock(&shared.attributes));
     attributes.finish();
@@ -181,6 +92,7 @@ pub(crate) fn scan(
     }
     tree.files
         .sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    vendored::mark_by_folder(root, &mut tree, &attributes);
     tree.nested_repositories.sort_unstable();
     Ok(tree)
 }
@@ -199,7 +111,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Visitor<'a> {
     root: &'a Path,
     reading: Reading,
-    control: &'a Control,
+    budget: &'a Budget,
     span: (f64, f64),
     shared: Arc<Shared>,
     part: Tree,
@@ -220,7 +132,7 @@ impl Drop for Visitor<'_> {
 
 impl Visitor<'_> {
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        if self.control.must_stop() {
+        if self.budget.must_stop() {
             self.part.cut = true;
             return WalkState::Quit;
         }
@@ -247,7 +159,7 @@ impl Visitor<'_> {
         } else if kind.is_file() && entry.file_name() != ".git" {
             let file = self.file(&entry);
             self.part.files.push(file);
-            self.tell_progress();
+            self.report_progress();
         }
         WalkState::Continue
     }
@@ -258,12 +170,12 @@ impl Visitor<'_> {
 
     /// The number of files is not known beforehand, so the bar approaches its end without reaching it.
     #[expect(clippy::cast_precision_loss, reason = "a fraction for people")]
-    fn tell_progress(&self) {
+    fn report_progress(&self) {
         let seen = self.shared.seen.fetch_add(1, Ordering::Relaxed);
         if seen % 1_024 == 1_023 {
             let share = 1.0 - (-(seen as f64) / 20_000.0).exp();
             let (from, to) = self.span;
-            self.control
+            self.budget
                 .report(from + (to - from) * share, "reading files");
         }
     }
@@ -318,12 +230,12 @@ impl Visitor<'_> {
 
     fn read(&mut self, path: &Path, guess: Guess, file: &mut TreeFile) {
         self.buffer.clear();
-        let Ok(size) = open::read(path, HUGE, &mut self.buffer) else {
+        let Ok(size) = open::read(path, MAX_FILE_SIZE, &mut self.buffer) else {
             file.content = Content::Unreadable;
             return;
         };
         file.size = size;
-        if size > HUGE {
+        if size > MAX_FILE_SIZE {
             file.content = Content::Huge;
             return;
         }

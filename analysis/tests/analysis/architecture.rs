@@ -7,10 +7,10 @@ use crate::support::Repo;
 use analysis::report::architecture::{
     ArchitectureReport, CommandPurpose, Ecosystem, EntryKind, Role,
 };
-use analysis::{Control, Depth, Report as _, architecture, summarise};
+use analysis::{Budget, Depth, Report as _, architecture, summarise};
 
 fn analysed(root: &Path, depth: Depth) -> ArchitectureReport {
-    architecture(root, depth, &Control::for_depth(depth)).unwrap()
+    architecture(root, depth, &Budget::for_depth(depth)).unwrap()
 }
 
 /// Returns the imports between files as `from > to`.
@@ -86,7 +86,7 @@ fn shallow_tells_what_a_repository_is() {
         report.packages.items[3].internal_dependencies,
         ["widget-core"]
     );
-    assert_eq!(report.packages.items[1].external_dependencies, 1);
+    assert_eq!(report.packages.items[1].external_dependencies, Some(1));
     let entry = &report.entry_points.items[0];
     assert_eq!(
         (entry.name.as_str(), entry.kind, entry.path.as_str()),
@@ -177,7 +177,7 @@ fn rust_imports_follow_modules_and_reexports() {
     assert!(
         report
             .headline()
-            .starts_with("Widget works: 5 packages, 1 binaries"),
+            .starts_with("Widget works: 5 packages, 1 binary"),
         "{}",
         report.headline()
     );
@@ -243,8 +243,8 @@ fn python_go_java_and_c_imports() {
         .write("go/internal/log/log.go", "package log\n")
         .write("go/internal/log/log_test.go", "package log\nimport \"example.com/m/pkg/store\"\n")
         .write("java/pom.xml", "<project><artifactId>shop</artifactId></project>")
-        .write("java/src/main/java/com/shop/Main.java", "package com.shop;\nimport com.shop.cart.Cart;\nimport static com.shop.cart.Cart.Item.of;\nimport java.util.List;\npublic class Main { public static void main(String[] a) {} }\n")
-        .write("java/src/main/java/com/shop/cart/Cart.java", "package com.shop.cart;\nimport com.shop.model.*;\npublic class Cart {}\n")
+        .write("java/src/main/java/com/shop/Main.java", "package com.shop;\nimport com.shop.cart.Cart;\nimport static com.shop.cart.Cart.Item.of;\nimport java.util.List;\npublic class Main { public static void main(String[] a) { new Cart(); } }\n")
+        .write("java/src/main/java/com/shop/cart/Cart.java", "package com.shop.cart;\nimport com.shop.model.*;\npublic class Cart { Price price; }\n")
         .write("java/src/main/java/com/shop/model/Price.java", "package com.shop.model;\npublic record Price(int a) {}\n")
         .write("c/CMakeLists.txt", "cmake_minimum_required(VERSION 3)\nproject(engine C)\n")
         .write("c/src/main.c", "#include <stdio.h>\n#include \"engine/run.h\"\n#include \"local.h\"\nint main(void) { return 0; }\n")
@@ -303,6 +303,107 @@ fn python_go_java_and_c_imports() {
     let cycles = &report.graph.as_ref().unwrap().file_cycles.items;
     assert_eq!(cycles.len(), 1);
     assert_eq!(cycles[0].size, 3);
+}
+
+#[test]
+fn folders_and_entry_points_are_what_they_contain() {
+    let repo = Repo::new();
+    repo.write("go.mod", "module example.com/m\n")
+        .write("main.go", "package main\nfunc main() {}\n")
+        .write("media/types.go", "package media\n")
+        .write(
+            "platform-tests/src/test/java/ATest.java",
+            "class ATest {}\n",
+        )
+        .write(".devcontainer/up.sh", "echo\n")
+        .write(
+            "LICENSE",
+            "Starting in 2024 this follows two licences at once\n\nmore\n",
+        )
+        .write("app/package.json", "{\"name\": \"app\", \"private\": true}")
+        .write("app/src/index.ts", "export const x = 1;\n")
+        .write(
+            "src/crc.c",
+            "#ifdef CRC_TEST\nint main(void) {\n}\n#endif\n",
+        );
+    for number in 0..9 {
+        let path = format!("examples/{number}/main.go");
+        repo.write(&path, "package main\nfunc main() {}\n");
+    }
+    let report = analysed(repo.path(), Depth::Medium);
+    let role = |folder: &str| {
+        let found = report
+            .folders
+            .items
+            .iter()
+            .find(|entry| entry.folder == folder);
+        found.unwrap().role
+    };
+    assert_eq!(
+        (role("media"), role("platform-tests"), role(".devcontainer")),
+        (Role::Source, Role::Tests, Role::Configuration)
+    );
+    assert_eq!(report.identity.license, None);
+    let kinds: Vec<(EntryKind, &str)> = report
+        .entry_points
+        .items
+        .iter()
+        .map(|entry| (entry.kind, entry.path.as_str()))
+        .take(2)
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (EntryKind::Binary, "main.go"),
+            (EntryKind::Example, "examples/0/main.go")
+        ]
+    );
+    let entries = &report.entry_points;
+    assert_eq!((entries.items.len(), entries.omitted), (6, 4));
+}
+
+#[test]
+fn conventions_have_counts_and_a_majority() {
+    let repo = Repo::init();
+    for number in 0..12 {
+        let name = if number < 10 {
+            format!("src/a{number}.test.ts")
+        } else {
+            format!("tests/b{number}.ts")
+        };
+        let call = if number == 0 { "it" } else { "test" };
+        repo.write(&name, format!("{call}('a', () => {{}});\n"));
+        repo.git(&["add", "-A"]);
+        let subject = match number {
+            0 => "Whatever".to_owned(),
+            1 => "fix: only one is conventional".to_owned(),
+            _ => format!("store/rows: change {number} (#{number})"),
+        };
+        repo.git(&["commit", "-q", "-m", &subject]);
+    }
+    let report = analysed(repo.path(), Depth::Medium);
+    let found: Vec<(&str, u64, u64)> = report
+        .conventions
+        .as_ref()
+        .unwrap()
+        .items
+        .iter()
+        .map(|found| (found.what.as_str(), found.seen, found.of))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("commit subjects start with `area: `", 11, 12),
+            (
+                "commit subjects end with the number of a pull request or issue: `(#1)`",
+                10,
+                12
+            ),
+            ("test files are named `*.test.ts`", 10, 12),
+            ("test files are beside the code", 10, 10),
+            ("TypeScript tests are written with `test(`", 11, 12),
+        ]
+    );
 }
 
 #[test]
@@ -369,7 +470,7 @@ fn the_graph_of_this_package_is_right() {
     assert_eq!(graph.unresolved, 0);
     for edge in [
         "src/codebase/mod.rs > src/git.rs",
-        "src/codebase/mod.rs > src/control.rs",
+        "src/codebase/mod.rs > src/budget.rs",
         "src/history/numstat.rs > src/git.rs",
         "src/tree/scan.rs > src/tree/imports/mod.rs",
         "src/fingerprint.rs > src/git.rs",
@@ -379,7 +480,7 @@ fn the_graph_of_this_package_is_right() {
     for edge in [
         "src/git.rs > src/codebase/mod.rs",
         "src/tree/lexer.rs > src/git.rs",
-        "src/control.rs > src/git.rs",
+        "src/budget.rs > src/git.rs",
     ] {
         assert!(!edges.contains(edge), "{edge}");
     }

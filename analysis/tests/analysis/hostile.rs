@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::support::Repo;
-use analysis::{AnalysisError, Control, Depth, Progress, architecture, codebase};
+use analysis::{AnalysisError, Budget, Depth, Progress, architecture, codebase};
 
 const DEPTHS: [Depth; 3] = [Depth::Shallow, Depth::Medium, Depth::Deep];
 
@@ -49,7 +49,7 @@ fn odd_files_are_skipped_and_counted() {
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join("end.go"), "package end\n").unwrap();
     for depth in DEPTHS {
-        let report = codebase(repo.path(), depth, &Control::for_depth(depth)).unwrap();
+        let report = codebase(repo.path(), depth, &Budget::for_depth(depth)).unwrap();
         assert!(report.incomplete.is_empty(), "{:?}", report.incomplete);
         assert_eq!(report.totals.files, 3);
         assert_eq!(
@@ -73,7 +73,7 @@ fn odd_files_are_skipped_and_counted() {
             let hotspots = report.history.unwrap().hotspots.items;
             assert_eq!(hotspots[0].path, "bad\\xff\\x0a.py");
         }
-        architecture(repo.path(), depth, &Control::for_depth(depth)).unwrap();
+        architecture(repo.path(), depth, &Budget::for_depth(depth)).unwrap();
     }
 }
 
@@ -85,7 +85,7 @@ fn without_git_the_history_is_incomplete() {
         .write(".gitignore", "b.rs\n")
         .write("b.rs", "fn b() {}\n");
     for depth in [Depth::Medium, Depth::Deep] {
-        let report = codebase(plain.path(), depth, &Control::for_depth(depth)).unwrap();
+        let report = codebase(plain.path(), depth, &Budget::for_depth(depth)).unwrap();
         assert_eq!(report.languages.items[0].size.files, 1);
         assert!(report.history.is_none());
         let history = report
@@ -100,7 +100,7 @@ fn without_git_the_history_is_incomplete() {
         );
         assert!(report.markers.unwrap().list.items[0].age.is_none());
     }
-    let report = architecture(plain.path(), Depth::Deep, &Control::for_depth(Depth::Deep)).unwrap();
+    let report = architecture(plain.path(), Depth::Deep, &Budget::for_depth(Depth::Deep)).unwrap();
     assert!(report.change_coupling.is_none());
     assert!(report.incomplete.iter().any(|part| part.what == "history"));
 }
@@ -109,10 +109,10 @@ fn without_git_the_history_is_incomplete() {
 fn an_empty_repository_gives_an_empty_report() {
     let repo = Repo::init();
     for depth in DEPTHS {
-        let report = codebase(repo.path(), depth, &Control::for_depth(depth)).unwrap();
+        let report = codebase(repo.path(), depth, &Budget::for_depth(depth)).unwrap();
         assert_eq!(report.totals.files, 0);
         assert!(report.incomplete.is_empty(), "{:?}", report.incomplete);
-        let report = architecture(repo.path(), depth, &Control::for_depth(depth)).unwrap();
+        let report = architecture(repo.path(), depth, &Budget::for_depth(depth)).unwrap();
         assert!(report.packages.items.is_empty() && report.incomplete.is_empty());
     }
 }
@@ -134,8 +134,8 @@ fn broken_manifests_do_no_harm() {
         .write("open.rs", "r#\"").write("quote.rs", "'").write("tail.c", "R\"(")
         .write(".github/workflows/x.yml", "run: |\n\t\nrun:\n- run: \\\n");
     for depth in DEPTHS {
-        architecture(repo.path(), depth, &Control::for_depth(depth)).unwrap();
-        codebase(repo.path(), depth, &Control::for_depth(depth)).unwrap();
+        architecture(repo.path(), depth, &Budget::for_depth(depth)).unwrap();
+        codebase(repo.path(), depth, &Budget::for_depth(depth)).unwrap();
     }
 }
 
@@ -143,10 +143,10 @@ fn broken_manifests_do_no_harm() {
 fn a_bad_root_is_an_error() {
     let repo = Repo::new();
     repo.write("file", "x");
-    let control = Control::for_depth(Depth::Shallow);
-    let missing = codebase(&repo.join("missing"), Depth::Shallow, &control);
+    let budget = Budget::for_depth(Depth::Shallow);
+    let missing = codebase(&repo.join("missing"), Depth::Shallow, &budget);
     assert!(matches!(missing, Err(AnalysisError::Root { .. })));
-    let file = architecture(&repo.join("file"), Depth::Shallow, &control);
+    let file = architecture(&repo.join("file"), Depth::Shallow, &budget);
     assert!(matches!(file, Err(AnalysisError::NotADirectory { .. })));
 }
 
@@ -170,20 +170,20 @@ fn big() -> Repo {
 }
 
 /// Runs an analysis and tells whether it was cancelled.
-type Scope = fn(&Path, Depth, &Control) -> bool;
+type Scope = fn(&Path, Depth, &Budget) -> bool;
 
 /// Cancels after some time and returns how long the analysis went on.
 fn cancelled(run: Scope, root: &Path, depth: Depth, after: Duration) -> Option<Duration> {
-    let control = Control::for_depth(depth);
+    let budget = Budget::for_depth(depth);
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            let was_cancelled = run(root, depth, &control);
+            let was_cancelled = run(root, depth, &budget);
             (was_cancelled, Instant::now())
         });
         // The moment of cancelling is what is varied, nothing is synchronised by it.
         std::thread::sleep(after);
         let start = Instant::now();
-        control.cancel.store(true, Ordering::Relaxed);
+        budget.cancel.store(true, Ordering::Relaxed);
         let (was_cancelled, end) = worker.join().unwrap();
         was_cancelled.then(|| end.saturating_duration_since(start))
     })
@@ -192,15 +192,12 @@ fn cancelled(run: Scope, root: &Path, depth: Depth, after: Duration) -> Option<D
 #[test]
 fn cancellation_is_quick() {
     let repo = big();
-    let code: Scope = |root, depth, control| {
-        matches!(
-            codebase(root, depth, control),
-            Err(AnalysisError::Cancelled)
-        )
+    let code: Scope = |root, depth, budget| {
+        matches!(codebase(root, depth, budget), Err(AnalysisError::Cancelled))
     };
-    let arch: Scope = |root, depth, control| {
+    let arch: Scope = |root, depth, budget| {
         matches!(
-            architecture(root, depth, control),
+            architecture(root, depth, budget),
             Err(AnalysisError::Cancelled)
         )
     };
@@ -240,10 +237,10 @@ fn progress_grows_to_one() {
         .commit("Ann", 1_600_000_000);
     for depth in DEPTHS {
         let seen = Arc::new(Mutex::new(Vec::<Progress>::new()));
-        let mut control = Control::for_depth(depth);
+        let mut budget = Budget::for_depth(depth);
         let sink = Arc::clone(&seen);
-        control.progress = Arc::new(move |progress| sink.lock().unwrap().push(progress));
-        codebase(repo.path(), depth, &control).unwrap();
+        budget.progress = Arc::new(move |progress| sink.lock().unwrap().push(progress));
+        codebase(repo.path(), depth, &budget).unwrap();
         let seen = seen.lock().unwrap();
         assert!(
             seen.len() >= if depth == Depth::Shallow { 2 } else { 4 },
@@ -258,5 +255,29 @@ fn progress_grows_to_one() {
             "{seen:?}"
         );
         assert!((seen.last().unwrap().fraction - 1.0).abs() < f64::EPSILON);
+    }
+}
+
+/// A client may print what a report says.
+#[test]
+fn manifests_bring_no_control_characters() {
+    let repo = Repo::init();
+    repo.write(
+        "package.json",
+        r#"{"name": "a\u001b[31m\u0000\u202eb", "version": "1\u009b2", "description": "x\u001b]0;y\u0007z", "license": "M\u001bIT",
+            "scripts": {"test": "jest \u001b[2J"}}"#,
+    )
+    .write("Makefile", "test:\n\techo \u{1b}[2J\u{202e}\n")
+    .write("index.js", "export const a = 1;\n");
+    let report = architecture(
+        repo.path(),
+        Depth::Medium,
+        &Budget::for_depth(Depth::Medium),
+    )
+    .unwrap();
+    let text = serde_json::to_string(&report).unwrap();
+    assert!(report.packages.items[0].name.starts_with('a'));
+    for hidden in ["\\u00", "\u{202e}", "\u{9b}"] {
+        assert!(!text.contains(hidden), "{hidden:?} in {text}");
     }
 }

@@ -4,5 +4,12 @@
 
 mod architecture;
 mod codebase;
+mod commands;
+mod fingerprint;
+mod focus;
+mod history;
 mod hostile;
+mod imports;
 mod support;
+mod symbols;
+mod unproven;

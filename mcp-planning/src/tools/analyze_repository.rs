@@ -1,18 +1,18 @@
-//! Tell what a planner should know about the repository.
+//! The tool `analyze_repository`.
 
 use std::path::PathBuf;
 
 use analysis::{
-    Analysed, ArchitectureReport, Archive, CodebaseReport, DependencyReport, Depth, Incomplete,
-    IssueReport, Job, Listing, Outcome, Question, Report, Scope,
+    Archive, Depth, Focus, Incomplete, Job, Listing, PackageCaches, Scope, ScopeReport,
 };
 use mcp_kit::{Call, Effects, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::{Code, Error};
-use shared::workflow::Context;
+use shared::model::OpenWork;
+use shared::workflow::{self, Context};
 
-use crate::{job, open_work};
+use crate::job;
 
 /// What to look at, and how closely.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -24,6 +24,15 @@ struct AnalyzeRepositoryRequest {
     /// How closely: shallow (the files at a glance), medium (adds the history and the imports) or deep (adds what
     /// needs parsing and comparing everything).
     depth: Depth,
+    /// A file or folder, from the top of the repository. With it or a query the answer is `focus` in place of the
+    /// scope's report: the files, symbols, affected tests, commits, owners and co-changing files that belong to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 1000))]
+    path: Option<String>,
+    /// A question, a task's title or a symbol, such as "where is retry handled"; alone, or within the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 500))]
+    query: Option<String>,
 }
 
 /// The analysis, cut to fit into an answer.
@@ -46,25 +55,17 @@ struct AnalyzeRepositoryReply {
     /// Parts that are missing or cut short, and why; absent when everything was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     incomplete: Option<Listing<Incomplete>>,
-    /// The answer of the scope codebase.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codebase: Option<CodebaseReport>,
-    /// The answer of the scope architecture.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    architecture: Option<ArchitectureReport>,
-    /// The answer of the scope dependencies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dependencies: Option<DependencyReport>,
-    /// The answer of the scope issues.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    issues: Option<IssueReport>,
+    #[serde(flatten)]
+    report: ScopeReport,
 }
 
 pub(crate) fn tool() -> Tool {
     Tool::new(
         "analyze_repository",
         "Analyze the repository",
-        "Tell what the repository is made of: its architecture, code, dependencies or open issues.",
+        "Tell what the repository is made of: its architecture, code, dependencies or open issues. With a query (a \
+         question, the title of a task, a symbol) or a path it tells instead which files, symbols, tests, commits and \
+         people belong to that: ask so before you name the files of a task. codex://schemas/{report} describes the fields.",
         Effects::ReadOnlyOpenWorld,
         analyze_repository,
     )
@@ -75,76 +76,47 @@ async fn analyze_repository(
     call: Call,
     request: AnalyzeRepositoryRequest,
 ) -> Result<AnalyzeRepositoryReply, Error> {
+    let focus = Focus::new(request.path.as_deref(), request.query.as_deref())
+        .map_err(|error| job::failure(&error))?;
     let context = call.context().await?;
     let root = worktree(&context)?;
-    let question = match request.scope {
-        Scope::Architecture => Question::Architecture,
-        Scope::Codebase => Question::Codebase,
-        Scope::Dependencies => Question::Dependencies,
-        Scope::Issues => {
-            Question::Issues(Box::new(open_work::gather(&call, &context, &root).await?))
+    let open_work = match request.scope {
+        Scope::Issues if focus.is_none() => {
+            let open_work = workflow::open_work(&context);
+            call.run().unless_cancelled(open_work).await?
+        }
+        Scope::Architecture | Scope::Codebase | Scope::Dependencies | Scope::Issues => {
+            OpenWork::default()
         }
     };
     let job = Job {
         root,
-        question,
-        depth: request.depth,
-        archive: Archive::in_state(context.state_dir()),
-    };
-    let outcome = job::run(job, &call).await?;
-    let empty = AnalyzeRepositoryReply {
-        message: String::new(),
-        analysis_id: String::new(),
         scope: request.scope,
         depth: request.depth,
-        resource: None,
-        cached: false,
-        incomplete: None,
-        codebase: None,
-        architecture: None,
-        dependencies: None,
-        issues: None,
+        focus,
+        open_work,
+        caches: PackageCaches::of_this_machine(|name| context.environment.get(name)),
+        archive: Archive::in_state(context.state_dir()),
     };
-    Ok(match outcome {
-        Outcome::Codebase(found) => AnalyzeRepositoryReply {
-            codebase: Some(found.report.clone()),
-            ..empty.about(found)
-        },
-        Outcome::Architecture(found) => AnalyzeRepositoryReply {
-            architecture: Some(found.report.clone()),
-            ..empty.about(found)
-        },
-        Outcome::Dependencies(found) => AnalyzeRepositoryReply {
-            dependencies: Some(found.report.clone()),
-            ..empty.about(found)
-        },
-        Outcome::Issues(found) => AnalyzeRepositoryReply {
-            issues: Some(found.report.clone()),
-            ..empty.about(found)
-        },
-    })
-}
-
-impl AnalyzeRepositoryReply {
-    /// Fills in what all scopes have in common.
-    fn about<R: Report>(self, found: Analysed<R>) -> Self {
-        let resource = found
-            .stored
-            .then(|| format!("codex://analysis/{}", found.id));
-        let mut message = found.headline;
-        if let Some(resource) = &resource {
-            message.push_str(". The complete report: ");
-            message.push_str(resource);
-        }
-        Self {
-            message,
-            resource,
-            analysis_id: found.id,
-            cached: found.cached,
-            incomplete: (!found.incomplete.is_empty()).then_some(found.incomplete),
-            ..self
-        }
+    let found = job::run(job, &call).await?;
+    let resource = found
+        .stored
+        .then(|| format!("codex://analysis/{}", found.id));
+    let mut message = found.headline;
+    if let Some(resource) = &resource {
+        message.push_str(". The complete report: ");
+        message.push_str(resource);
     }
+    Ok(AnalyzeRepositoryReply {
+        message,
+        analysis_id: found.id,
+        scope: request.scope,
+        depth: request.depth,
+        resource,
+        cached: found.cached,
+        incomplete: (!found.incomplete.is_empty()).then_some(found.incomplete),
+        report: found.report,
+    })
 }
 
 /// Returns the worktree that the server runs in.

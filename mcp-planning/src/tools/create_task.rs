@@ -1,10 +1,13 @@
-//! Store a planned task.
+//! The tool `create_task`.
 
 use mcp_kit::{Call, Effects, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared::error::Error;
+use shared::model::task::{
+    MAX_DEPENDENCIES, MAX_DESCRIPTION_CHARS, MAX_ESTIMATED_HOURS, MAX_TITLE_CHARS,
+};
 use shared::model::{Priority, Task};
 use shared::workflow::{self, CreateTask, CreatedTask, TaskIssue};
 
@@ -13,20 +16,20 @@ use shared::workflow::{self, CreateTask, CreatedTask, TaskIssue};
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct CreateTaskRequest {
     /// What is to be done, in one line.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = MAX_TITLE_CHARS))]
     task_title: String,
     /// What an agent needs to know to do it: goal, files, constraints, how to see that it is done.
-    #[schemars(length(min = 1, max = 50_000))]
+    #[schemars(length(min = 1, max = MAX_DESCRIPTION_CHARS))]
     task_description: String,
     /// How soon it should be done: low, medium or high.
     priority: Priority,
     /// How long it may take, in hours; more than 0.
     #[serde(default)]
-    #[schemars(range(max = 2_000.0), extend("exclusiveMinimum" = 0))]
+    #[schemars(range(max = MAX_ESTIMATED_HOURS), extend("exclusiveMinimum" = 0))]
     estimated_hours: Option<f64>,
     /// Ids of tasks that must be done first. They must exist.
     #[serde(default)]
-    #[schemars(length(max = 100))]
+    #[schemars(length(max = MAX_DEPENDENCIES))]
     depends_on: Vec<String>,
     /// Whether to open an issue for it as well. Default: planning.createIssues of the configuration.
     #[serde(default)]

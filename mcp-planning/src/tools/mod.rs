@@ -1,4 +1,4 @@
-//! The sum of the tools; each has a file of its own.
+//! The tools of the planning server, one per file.
 
 mod analyze_repository;
 mod create_task;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use scripted_github::{Issue, ScriptedGithub, TOKEN};
 use serde_json::{Value, json};
-use tests::{Client, Era, PATIENCE, Server, TestEnv};
+use tests::{Client, Era, Server, TestEnv, WAIT_TIMEOUT};
 
 const SCOPES: [&str; 4] = ["architecture", "codebase", "dependencies", "issues"];
 const DEPTHS: [&str; 3] = ["shallow", "medium", "deep"];
@@ -16,7 +16,7 @@ const DEPTHS: [&str; 3] = ["shallow", "medium", "deep"];
 /// Bytes of an answer: 8,000 tokens of three bytes, as JSON has them.
 const BUDGET: usize = 24_000;
 
-fn planner(env: &TestEnv) -> Client {
+pub(crate) fn planner(env: &TestEnv) -> Client {
     Client::start(env, Server::Planning, Era::Legacy)
 }
 
@@ -32,41 +32,41 @@ fn commit(env: &TestEnv) {
 }
 
 /// A repository with something to say for every scope.
-fn project() -> TestEnv {
+pub(crate) fn project() -> TestEnv {
     let env = TestEnv::new();
     let root = env.repository();
-    write(&root, "README.md", "# Greeter\n\nGreets people.\n");
+    write(root, "README.md", "# Greeter\n\nGreets people.\n");
     write(
-        &root,
+        root,
         "Cargo.toml",
-        "[workspace]\nmembers = [\"core\", \"app\"]\n",
+        "[workspace]\nmembers = [\"core\", \"app\"]\n[workspace.dependencies]\nunused = \"2\"\n",
     );
     write(
-        &root,
+        root,
         "core/Cargo.toml",
-        "[package]\nname = \"core\"\nversion = \"0.1.0\"\n[dependencies]\nserde = \"1\"\nunused = \"2\"\n",
+        "[package]\nname = \"core\"\nversion = \"0.1.0\"\n[dependencies]\nserde = \"1\"\nperhaps = \"2\"\n",
     );
     write(
-        &root,
+        root,
         "core/src/lib.rs",
         "use serde::Serialize;\n// TODO: say it in other languages\npub fn greet(name: &str) -> String {\n    if name.is_empty() { String::new() } else { format!(\"Hello, {name}\") }\n}\n",
     );
     write(
-        &root,
+        root,
         "app/Cargo.toml",
         "[package]\nname = \"app\"\nversion = \"0.1.0\"\n[dependencies]\ncore = { path = \"../core\" }\nserde = \"=0.9\"\n",
     );
     write(
-        &root,
+        root,
         "app/src/main.rs",
         "fn main() {\n    core::greet(\"you\");\n}\n",
     );
     write(
-        &root,
+        root,
         "web/package.json",
         r#"{"name": "web", "scripts": {"test": "jest"}, "dependencies": {"react": "*"}}"#,
     );
-    write(&root, "web/index.ts", "export const a = 1;\n");
+    write(root, "web/index.ts", "export const a = 1;\n");
     commit(&env);
     env
 }
@@ -82,10 +82,10 @@ fn large() -> TestEnv {
                 "// FIXME: case {line} of {number} is wrong\npub fn f{line}_{number}(x: u8) -> u8 {{ if x > {line} {{ x }} else {{ 0 }} }}\n"
             ));
         }
-        write(&root, &format!("src/m{}/f{number}.rs", number % 40), text);
+        write(root, &format!("src/m{}/f{number}.rs", number % 40), text);
     }
     write(
-        &root,
+        root,
         "Cargo.toml",
         "[package]\nname = \"large\"\nversion = \"1.0.0\"\n",
     );
@@ -93,7 +93,7 @@ fn large() -> TestEnv {
     env
 }
 
-fn arguments(scope: &str, depth: &str) -> Value {
+pub(crate) fn arguments(scope: &str, depth: &str) -> Value {
     json!({"scope": scope, "depth": depth})
 }
 
@@ -143,9 +143,16 @@ fn every_scope_and_depth_answers_as_its_schema_says() {
     let schema = &tools["tools"][1]["outputSchema"];
     let schema = jsonschema::validator_for(schema).unwrap();
     for scope in SCOPES {
+        let fields = client.read(&format!("codex://schemas/{scope}")).unwrap();
+        let fields = jsonschema::validator_for(&fields).unwrap();
         for depth in DEPTHS {
             let first = analysed(&mut client, scope, depth);
             let faults: Vec<String> = schema.iter_errors(&first).map(|e| e.to_string()).collect();
+            assert!(faults.is_empty(), "{scope} {depth}: {faults:?}\n{first}");
+            let faults: Vec<String> = fields
+                .iter_errors(&first[scope])
+                .map(|e| e.to_string())
+                .collect();
             assert!(faults.is_empty(), "{scope} {depth}: {faults:?}\n{first}");
             assert!(first.to_string().len() <= BUDGET);
             assert_eq!(
@@ -183,7 +190,8 @@ fn the_answers_name_the_right_things() {
     assert_eq!(dependencies["conflicts"]["items"][0]["name"], "serde");
     let unused = dependencies["unused"]["items"].as_array().unwrap();
     let names: Vec<&Value> = unused.iter().map(|unused| &unused["name"]).collect();
-    assert!(names.contains(&&json!("unused")), "{names:?}");
+    // What a manifest asks for may be used in a way that no file tells.
+    assert_eq!(names, [&json!("unused")]);
     let codebase = &analysed(&mut client, "codebase", "medium")["codebase"];
     assert_eq!(
         codebase["markers"]["list"]["items"][0]["path"],
@@ -204,7 +212,7 @@ fn a_change_makes_a_new_analysis() {
     let env = project();
     let mut client = planner(&env);
     let before = analysed(&mut client, "codebase", "shallow");
-    write(&env.repository(), "core/src/new.rs", "fn new() {}\n");
+    write(env.repository(), "core/src/new.rs", "fn new() {}\n");
     let uncommitted = analysed(&mut client, "codebase", "shallow");
     assert_eq!(uncommitted["cached"], false);
     assert_ne!(uncommitted["analysisId"], before["analysisId"]);
@@ -319,7 +327,7 @@ fn a_cancelled_analysis_ends_at_once() {
         if let Some(event) = events.into_iter().next() {
             break event;
         }
-        assert!(cancelled.elapsed() < PATIENCE, "nothing was recorded");
+        assert!(cancelled.elapsed() < WAIT_TIMEOUT, "nothing was recorded");
         std::thread::sleep(Duration::from_millis(2));
     };
     let took = cancelled.elapsed();
@@ -337,20 +345,20 @@ fn a_cancelled_analysis_ends_at_once() {
 fn a_hostile_repository_does_no_harm() {
     let env = TestEnv::new();
     let root = env.repository();
-    write(&root, "src/main.rs", "fn main() {}\n");
+    write(root, "src/main.rs", "fn main() {}\n");
     symlink("..", root.join("src/loop")).unwrap();
     symlink("/etc", root.join("etc")).unwrap();
-    write(&root, "picture.png", b"\x89PNG\0\0\0");
-    write(&root, "data.rs", b"fn a() {}\0\0\0");
+    write(root, "picture.png", b"\x89PNG\0\0\0");
+    write(root, "data.rs", b"fn a() {}\0\0\0");
     fs::File::create(root.join("huge.rs"))
         .unwrap()
         .set_len(1 << 30)
         .unwrap();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.rs");
     fs::write(root.join(name), "fn cafe() {}\n").unwrap();
-    write(&root, "ev\u{202e}il\x1b[31m.rs", "fn evil() {}\n");
-    write(&root, "Cargo.toml", "[package\nname = ");
-    write(&root, "package.json", "{".repeat(100_000));
+    write(root, "ev\u{202e}il\x1b[31m.rs", "fn evil() {}\n");
+    write(root, "Cargo.toml", "[package\nname = ");
+    write(root, "package.json", "{".repeat(100_000));
     let status = std::process::Command::new("mkfifo")
         .arg(root.join("pipe.rs"))
         .status();
@@ -433,7 +441,7 @@ async fn issues_come_from_github() {
         "origin",
         "https://github.com/octo/hello.git",
     ]);
-    write(&env.repository(), "src/greet.rs", "fn greet() {}\n");
+    write(env.repository(), "src/greet.rs", "fn greet() {}\n");
     env.set("GITHUB_API_URL", github.url());
     env.set("GITHUB_TOKEN", TOKEN);
     let (answer, refused) = tokio::task::spawn_blocking(move || {

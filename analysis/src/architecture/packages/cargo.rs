@@ -2,22 +2,21 @@
 
 use toml::{Table, Value};
 
-use super::{Found, Sources, join};
+use super::{FoundPackage, Sources, join};
 use crate::paths::{folder_of, name_of};
-use crate::report::architecture::{CommandPurpose, Ecosystem, EntryKind, FoundCommand};
+use crate::report::architecture::{Ecosystem, EntryKind};
 
 /// Reads a `Cargo.toml`.
-pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
+pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let manifest: Table = sources.text(path)?.parse().ok()?;
     let workspace = manifest.get("workspace").and_then(Value::as_table);
     let package = manifest.get("package").and_then(Value::as_table);
-    let folder = folder_of(path);
     let name = match package {
         Some(package) => package.get("name")?.as_str()?.to_owned(),
         None if workspace.is_some() => "(workspace)".to_owned(),
         None => return None,
     };
-    let mut found = Found::new(Ecosystem::Cargo, path, name.clone());
+    let mut found = FoundPackage::new(Ecosystem::Cargo, path, name.clone());
     if let Some(workspace) = workspace {
         found.members = strings(workspace.get("members"));
         found.members.extend(
@@ -25,16 +24,10 @@ pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
                 .iter()
                 .map(|member| format!("!{member}")),
         );
-        if folder.is_empty() {
-            found.commands = conventions(path);
-        }
     }
     let Some(package) = package else {
         return Some(found);
     };
-    if folder.is_empty() && workspace.is_none() {
-        found.commands = conventions(path);
-    }
     let text = |key: &str| package.get(key).and_then(Value::as_str);
     found.describe(text("version"), text("description"));
     found.license = text("license").map(str::to_owned);
@@ -61,7 +54,7 @@ fn strings(value: Option<&Value>) -> Vec<String> {
         .unwrap_or_default()
 }
 
-fn dependencies(table: &Table, found: &mut Found) {
+fn dependencies(table: &Table, found: &mut FoundPackage) {
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
         let Some(dependencies) = table.get(kind).and_then(Value::as_table) else {
             continue;
@@ -76,22 +69,8 @@ fn dependencies(table: &Table, found: &mut Found) {
     }
 }
 
-fn conventions(path: &str) -> Vec<FoundCommand> {
-    [
-        (CommandPurpose::Build, "cargo build"),
-        (CommandPurpose::Test, "cargo test"),
-    ]
-    .map(|(purpose, command)| FoundCommand {
-        purpose,
-        command: command.to_owned(),
-        source: format!("{path} (convention)"),
-        runs: None,
-    })
-    .into()
-}
-
 /// Finds the root files of the package's crates.
-fn crates(sources: Sources<'_>, manifest: &Table, name: &str, found: &mut Found) {
+fn crates(sources: Sources<'_>, manifest: &Table, name: &str, found: &mut FoundPackage) {
     let folder = found.folder.clone();
     let at = |path: &str| join(&folder, path).filter(|path| sources.has(path));
     let library = manifest.get("lib").and_then(Value::as_table);

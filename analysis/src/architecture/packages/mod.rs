@@ -1,4 +1,4 @@
-//! The packages of a repository, by their manifests.
+//! Finds the packages of a repository by their manifests.
 
 mod cargo;
 mod npm;
@@ -12,16 +12,16 @@ use ignore::gitignore::GitignoreBuilder;
 use rayon::prelude::*;
 
 use crate::paths::{folder_of, name_of};
-use crate::report::architecture::{Ecosystem, EntryKind, EntryPoint, FoundCommand, Package};
-use crate::text::shortened;
+use crate::report::architecture::{Ecosystem, EntryKind, EntryPoint, Package};
+use crate::text::harmless;
 use crate::tree::classify::Origin;
-use crate::tree::scan::Tree;
+use crate::tree::working_tree::Tree;
 
 /// Manifests and documents above this size are not read.
-const LARGE: u64 = 1 << 20;
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
 /// Most manifests that are read.
-const MOST: usize = 20_000;
+const MAX_MANIFESTS: usize = 20_000;
 
 /// The tree with access to the text of its files.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ impl Sources<'_> {
     /// Returns the text of a file of the tree, if it is there and of reasonable size.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let file = self.tree.find(path)?;
-        let bytes = file.read(self.root, LARGE)?;
+        let bytes = file.read(self.root, MAX_FILE_SIZE)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -45,14 +45,13 @@ impl Sources<'_> {
 
 /// A package with what other parts of the analysis need to know about it.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundPackage {
     pub(crate) package: Package,
     /// Its folder, empty for the top.
     pub(crate) folder: String,
     /// The name by which code imports it.
     pub(crate) import_name: Option<String>,
     pub(crate) entry_points: Vec<EntryPoint>,
-    pub(crate) commands: Vec<FoundCommand>,
     /// Patterns of the folders of its workspace's members.
     members: Vec<String>,
     /// Names of all packages that it depends on.
@@ -62,12 +61,12 @@ pub(crate) struct Found {
     pub(crate) roots: Vec<(String, String)>,
 }
 
-impl Found {
-    fn new(ecosystem: Ecosystem, manifest: &str, name: String) -> Self {
+impl FoundPackage {
+    fn new(ecosystem: Ecosystem, manifest: &str, name: impl AsRef<str>) -> Self {
         let folder = folder_of(manifest).to_owned();
         Self {
             package: Package {
-                name,
+                name: harmless(name.as_ref(), 200),
                 ecosystem,
                 path: if folder.is_empty() {
                     ".".to_owned()
@@ -79,12 +78,11 @@ impl Found {
                 description: None,
                 workspace_member: false,
                 internal_dependencies: Vec::new(),
-                external_dependencies: 0,
+                external_dependencies: None,
             },
             folder,
             import_name: None,
             entry_points: Vec::new(),
-            commands: Vec::new(),
             members: Vec::new(),
             dependencies: BTreeSet::new(),
             license: None,
@@ -93,8 +91,8 @@ impl Found {
     }
 
     fn describe(&mut self, version: Option<&str>, description: Option<&str>) {
-        self.package.version = version.map(|text| shortened(text, 60));
-        self.package.description = description.map(|text| shortened(text.trim(), 300));
+        self.package.version = version.map(|text| harmless(text, 60));
+        self.package.description = description.map(|text| harmless(text.trim(), 300));
     }
 
     fn entry(&mut self, kind: EntryKind, name: &str, path: String, basis: &str) {
@@ -104,7 +102,7 @@ impl Found {
             .any(|entry| entry.path == path && entry.name == name)
         {
             self.entry_points.push(EntryPoint {
-                name: shortened(name, 100),
+                name: harmless(name, 100),
                 kind,
                 path,
                 basis: basis.to_owned(),
@@ -129,21 +127,27 @@ pub(crate) fn join(folder: &str, path: &str) -> Option<String> {
 }
 
 /// Finds all packages, those nearest to the top first.
-pub(crate) fn find(sources: Sources<'_>) -> Vec<Found> {
-    let candidates: Vec<(&str, bool)> = sources
+pub(crate) fn find(sources: Sources<'_>) -> Vec<FoundPackage> {
+    let candidates: Vec<(&str, bool, ManifestReader)> = sources
         .tree
         .files
         .iter()
-        .filter(|file| file.origin != Origin::Vendored && is_manifest(name_of(&file.path)))
-        .map(|file| (file.path.as_str(), file.is_test))
-        .take(MOST)
+        .filter(|file| file.origin != Origin::Vendored)
+        .filter_map(|file| {
+            Some((
+                file.path.as_str(),
+                file.is_test,
+                reader_of(name_of(&file.path))?,
+            ))
+        })
+        .take(MAX_MANIFESTS)
         .collect();
     // Packages among tests are fixtures, unless there is nothing else.
-    let read = |tests: bool| -> Vec<Found> {
+    let read = |tests: bool| -> Vec<FoundPackage> {
         candidates
             .par_iter()
-            .filter(|(_, is_test)| *is_test == tests)
-            .filter_map(|(path, _)| read(sources, path))
+            .filter(|(_, is_test, _)| *is_test == tests)
+            .filter_map(|(path, _, read)| read(sources, path))
             .collect()
     };
     let mut found = read(false);
@@ -151,7 +155,7 @@ pub(crate) fn find(sources: Sources<'_>) -> Vec<Found> {
         found = read(true);
     } else {
         // A workspace may name packages that look like tests (a package `tests`, say).
-        let named: Vec<Found> = read(true)
+        let named: Vec<FoundPackage> = read(true)
             .into_iter()
             .filter(|package| is_member(package, &found))
             .collect();
@@ -169,45 +173,28 @@ pub(crate) fn find(sources: Sources<'_>) -> Vec<Found> {
     found
 }
 
-fn is_manifest(name: &str) -> bool {
-    matches!(
-        name,
-        "Cargo.toml"
-            | "package.json"
-            | "pyproject.toml"
-            | "setup.py"
-            | "setup.cfg"
-            | "go.mod"
-            | "pom.xml"
-            | "build.gradle"
-            | "build.gradle.kts"
-            | "CMakeLists.txt"
-            | "composer.json"
-    ) || matches!(
-        name.rsplit_once('.'),
-        Some((_, "gemspec" | "csproj" | "fsproj"))
-    )
-}
+type ManifestReader = fn(Sources<'_>, &str) -> Option<FoundPackage>;
 
-fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
-    match name_of(path) {
-        "Cargo.toml" => cargo::read(sources, path),
-        "package.json" => npm::read(sources, path),
-        "pyproject.toml" | "setup.py" | "setup.cfg" => python::read(sources, path),
-        "go.mod" => other::go(sources, path),
-        "pom.xml" => other::maven(sources, path),
-        "build.gradle" | "build.gradle.kts" => Some(other::gradle(sources, path)),
-        "CMakeLists.txt" => other::cmake(sources, path),
-        "composer.json" => other::composer(sources, path),
+/// Returns the reader of a manifest, by its name.
+fn reader_of(name: &str) -> Option<ManifestReader> {
+    Some(match name {
+        "Cargo.toml" => cargo::read,
+        "package.json" => npm::read,
+        "pyproject.toml" | "setup.py" | "setup.cfg" => python::read,
+        "go.mod" => other::go,
+        "pom.xml" => other::maven,
+        "build.gradle" | "build.gradle.kts" => |sources, path| Some(other::gradle(sources, path)),
+        "CMakeLists.txt" => other::cmake,
+        "composer.json" => other::composer,
         name => match name.rsplit_once('.')?.1 {
-            "gemspec" => Some(other::gem(path)),
-            "csproj" | "fsproj" => Some(other::dotnet(path)),
-            _ => None,
+            "gemspec" => |_, path| Some(other::gem(path)),
+            "csproj" | "fsproj" => |_, path| Some(other::dotnet(path)),
+            _ => return None,
         },
-    }
+    })
 }
 
-fn is_member(package: &Found, all: &[Found]) -> bool {
+fn is_member(package: &FoundPackage, all: &[FoundPackage]) -> bool {
     all.iter().any(|workspace| {
         let Some(inside) = (if workspace.folder.is_empty() {
             Some(package.folder.as_str())
@@ -241,8 +228,8 @@ fn is_member(package: &Found, all: &[Found]) -> bool {
     })
 }
 
-/// Marks workspace members and tells internal from external dependencies.
-fn link(found: &mut [Found]) {
+/// Marks workspace members and separates internal from external dependencies.
+fn link(found: &mut [FoundPackage]) {
     let members: Vec<bool> = found
         .iter()
         .map(|package| is_member(package, found))
@@ -265,7 +252,18 @@ fn link(found: &mut [Found]) {
                 .into_iter()
                 .filter(|name| *name != own)
                 .partition(|name| names.contains_key(&(ecosystem, name.clone())));
-        package.package.external_dependencies = external.len() as u64;
+        // Those of the others are not read.
+        if matches!(
+            ecosystem,
+            Ecosystem::Cargo
+                | Ecosystem::Npm
+                | Ecosystem::Python
+                | Ecosystem::Go
+                | Ecosystem::Maven
+                | Ecosystem::Composer
+        ) {
+            package.package.external_dependencies = Some(external.len() as u64);
+        }
         package.package.internal_dependencies = internal;
     }
 }

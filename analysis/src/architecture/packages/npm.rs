@@ -2,14 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::{Found, Sources, join};
-use crate::architecture::commands::purpose_of;
+use super::{FoundPackage, Sources, join};
 use crate::paths::{folder_of, name_of};
-use crate::report::architecture::{Ecosystem, EntryKind, FoundCommand};
-use crate::text::shortened;
+use crate::report::architecture::{Ecosystem, EntryKind};
 
 /// Reads a `package.json`.
-pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
+pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let manifest: Map<String, Value> = serde_json::from_str(&sources.text(path)?).ok()?;
     let folder = folder_of(path).to_owned();
     let text = |key: &str| manifest.get(key).and_then(Value::as_str);
@@ -23,7 +21,7 @@ pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
         },
         str::to_owned,
     );
-    let mut found = Found::new(Ecosystem::Npm, path, name.clone());
+    let mut found = FoundPackage::new(Ecosystem::Npm, path, name.clone());
     found.describe(text("version"), text("description"));
     found.license = text("license").map(str::to_owned);
     found.import_name = text("name").map(str::to_owned);
@@ -70,9 +68,15 @@ pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
         }
         _ => {}
     }
+    // A private package that names nothing to import is an application.
+    let is_library = manifest.get("private") != Some(&Value::Bool(true))
+        || ["module", "main", "types", "exports"]
+            .iter()
+            .any(|key| manifest.contains_key(*key));
     let main = ["module", "main", "types"]
         .iter()
         .find_map(|key| text(key).and_then(own_file))
+        .filter(|_| is_library)
         .or_else(|| {
             [
                 "src/index.ts",
@@ -85,21 +89,10 @@ pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
             ]
             .iter()
             .find_map(|path| own_file(path))
+            .filter(|_| is_library)
         });
     if let Some(path) = main {
         found.entry(EntryKind::Library, &name, path, "package.json");
-    }
-    if let Some(scripts) = manifest.get("scripts").and_then(Value::as_object) {
-        let runner = runner(sources, &folder);
-        for (script, runs) in scripts.iter().take(60) {
-            let Some(runs) = runs.as_str() else { continue };
-            found.commands.push(FoundCommand {
-                purpose: purpose_of(script, runs),
-                command: shortened(&format!("{runner} {script}"), 120),
-                source: path.to_owned(),
-                runs: Some(shortened(runs, 160)),
-            });
-        }
     }
     Some(found)
 }
@@ -120,22 +113,6 @@ fn source_of(sources: Sources<'_>, path: &str) -> Option<String> {
                 .map(|extension| format!("{stem}.{extension}"))
                 .find(|path| sources.has(path))
         })
-}
-
-fn runner(sources: Sources<'_>, folder: &str) -> &'static str {
-    for folder in [folder, ""] {
-        for (lock, runner) in [
-            ("pnpm-lock.yaml", "pnpm run"),
-            ("yarn.lock", "yarn run"),
-            ("bun.lock", "bun run"),
-            ("bun.lockb", "bun run"),
-        ] {
-            if join(folder, lock).is_some_and(|path| sources.has(&path)) {
-                return runner;
-            }
-        }
-    }
-    "npm run"
 }
 
 /// Reads the list below `packages:`.

@@ -1,18 +1,18 @@
 //! Packages of Go, Maven, Gradle, `CMake`, Composer, `RubyGems` and .NET.
 
-use super::{Found, Sources, join};
+use super::{FoundPackage, Sources, join};
 use crate::paths::{folder_of, name_of};
-use crate::report::architecture::{CommandPurpose, Ecosystem, EntryKind, FoundCommand};
+use crate::report::architecture::{Ecosystem, EntryKind};
 
 /// Reads a `go.mod`.
-pub(super) fn go(sources: Sources<'_>, path: &str) -> Option<Found> {
+pub(super) fn go(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let text = sources.text(path)?;
     let module = text
         .lines()
         .find_map(|line| line.trim().strip_prefix("module "))?
         .trim()
         .trim_matches('"');
-    let mut found = Found::new(Ecosystem::Go, path, module.to_owned());
+    let mut found = FoundPackage::new(Ecosystem::Go, path, module);
     found.import_name = Some(module.to_owned());
     let mut in_block = false;
     for line in text.lines().map(str::trim) {
@@ -53,19 +53,6 @@ pub(super) fn go(sources: Sources<'_>, path: &str) -> Option<Found> {
             found.entry(EntryKind::Binary, name, file.path.clone(), "convention");
         }
     }
-    if folder.is_empty() {
-        found.commands = [
-            (CommandPurpose::Build, "go build ./..."),
-            (CommandPurpose::Test, "go test ./..."),
-        ]
-        .map(|(purpose, command)| FoundCommand {
-            purpose,
-            command: command.to_owned(),
-            source: format!("{path} (convention)"),
-            runs: None,
-        })
-        .into();
-    }
     Some(found)
 }
 
@@ -77,12 +64,12 @@ fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 }
 
 /// Reads a `pom.xml`.
-pub(super) fn maven(sources: Sources<'_>, path: &str) -> Option<Found> {
+pub(super) fn maven(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let text = sources.text(path)?;
     let parent = element(&text, "parent").unwrap_or_default();
     let own = text.replacen(parent, "", usize::from(!parent.is_empty()));
     let name = element(&own, "artifactId")?.to_owned();
-    let mut found = Found::new(Ecosystem::Maven, path, name);
+    let mut found = FoundPackage::new(Ecosystem::Maven, path, name);
     found.describe(element(&own, "version"), element(&own, "description"));
     found.members = own
         .split("<module>")
@@ -100,14 +87,14 @@ pub(super) fn maven(sources: Sources<'_>, path: &str) -> Option<Found> {
 }
 
 /// Reads a Gradle build file: its folder names it.
-pub(super) fn gradle(sources: Sources<'_>, path: &str) -> Found {
+pub(super) fn gradle(sources: Sources<'_>, path: &str) -> FoundPackage {
     let folder = folder_of(path);
     let name = if folder.is_empty() {
         "(top)"
     } else {
         name_of(folder)
     };
-    let mut found = Found::new(Ecosystem::Gradle, path, name.to_owned());
+    let mut found = FoundPackage::new(Ecosystem::Gradle, path, name);
     let settings = ["settings.gradle", "settings.gradle.kts"]
         .iter()
         .find_map(|name| sources.text(&join(folder, name)?));
@@ -123,7 +110,7 @@ pub(super) fn gradle(sources: Sources<'_>, path: &str) -> Found {
 }
 
 /// Reads a `CMakeLists.txt` that starts a project.
-pub(super) fn cmake(sources: Sources<'_>, path: &str) -> Option<Found> {
+pub(super) fn cmake(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let text = sources.text(path)?;
     let lower = text.to_ascii_lowercase();
     let start = lower.lines().position(|line| {
@@ -134,18 +121,18 @@ pub(super) fn cmake(sources: Sources<'_>, path: &str) -> Option<Found> {
     let name = inside
         .split(|character: char| character.is_whitespace() || character == ')')
         .find(|word| !word.is_empty())?;
-    Some(Found::new(
+    Some(FoundPackage::new(
         Ecosystem::CMake,
         path,
-        name.trim_matches('"').to_owned(),
+        name.trim_matches('"'),
     ))
 }
 
 /// Reads a `composer.json`.
-pub(super) fn composer(sources: Sources<'_>, path: &str) -> Option<Found> {
+pub(super) fn composer(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let manifest: serde_json::Value = serde_json::from_str(&sources.text(path)?).ok()?;
     let name = manifest.get("name")?.as_str()?.to_owned();
-    let mut found = Found::new(Ecosystem::Composer, path, name);
+    let mut found = FoundPackage::new(Ecosystem::Composer, path, name);
     found.describe(
         None,
         manifest
@@ -161,15 +148,15 @@ pub(super) fn composer(sources: Sources<'_>, path: &str) -> Option<Found> {
 }
 
 /// A gem, named by its file.
-pub(super) fn gem(path: &str) -> Found {
+pub(super) fn gem(path: &str) -> FoundPackage {
     let name = name_of(path).trim_end_matches(".gemspec");
-    Found::new(Ecosystem::Ruby, path, name.to_owned())
+    FoundPackage::new(Ecosystem::Ruby, path, name)
 }
 
 /// A .NET project, named by its file.
-pub(super) fn dotnet(path: &str) -> Found {
+pub(super) fn dotnet(path: &str) -> FoundPackage {
     let name = name_of(path)
         .rsplit_once('.')
         .map_or(name_of(path), |(stem, _)| stem);
-    Found::new(Ecosystem::DotNet, path, name.to_owned())
+    FoundPackage::new(Ecosystem::DotNet, path, name)
 }

@@ -2,12 +2,12 @@
 
 use toml::{Table, Value};
 
-use super::{Found, Sources, join};
+use super::{FoundPackage, Sources, join};
 use crate::paths::{folder_of, name_of};
 use crate::report::architecture::{Ecosystem, EntryKind};
 
 /// Reads a Python manifest.
-pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
+pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let folder = folder_of(path).to_owned();
     if name_of(path) != "pyproject.toml" {
         let better = ["pyproject.toml", "setup.py"].iter().any(|name| {
@@ -18,7 +18,7 @@ pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
         }
         let name =
             assigned(&sources.text(path)?, "name").unwrap_or_else(|| name_of(&folder).to_owned());
-        return Some(Found::new(Ecosystem::Python, path, name));
+        return Some(FoundPackage::new(Ecosystem::Python, path, name));
     }
     let manifest: Table = sources.text(path)?.parse().ok()?;
     let poetry = manifest
@@ -29,7 +29,7 @@ pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<Found> {
         .and_then(Value::as_table)
         .or(poetry)?;
     let name = project.get("name").and_then(Value::as_str)?.to_owned();
-    let mut found = Found::new(Ecosystem::Python, path, name);
+    let mut found = FoundPackage::new(Ecosystem::Python, path, name);
     let text = |key: &str| project.get(key).and_then(Value::as_str);
     found.describe(text("version"), text("description"));
     found.license = text("license").map(str::to_owned);

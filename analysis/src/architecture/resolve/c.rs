@@ -1,4 +1,4 @@
-//! C and C++: headers beside the file, then below the include folders that the paths suggest.
+//! Resolves C and C++ headers: beside the file, then below likely include folders.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::architecture::packages::join;
 use crate::paths::{folder_of, name_of};
 use crate::tree::classify::Origin;
 use crate::tree::imports::Import;
-use crate::tree::scan::Tree;
+use crate::tree::working_tree::Tree;
 
 /// The headers of the repository by their file name.
 pub(super) struct Headers<'a> {

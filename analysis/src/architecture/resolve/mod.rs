@@ -1,25 +1,31 @@
-//! From imports as written to files of this repository.
+//! Resolves imports to files of this repository.
 
 mod c;
 mod ecma;
 mod go;
 mod java;
 mod python;
+mod python_standard;
 mod rust;
+mod tsconfig;
 
-use super::packages::{Found, Sources};
+use super::packages::{FoundPackage, Sources};
 use crate::tree::classify::Origin;
-use crate::tree::imports::{Family, SourceFacts, family};
-use crate::tree::scan::{Tree, TreeFile};
-use crate::{AnalysisError, Control};
+use crate::tree::imports::{Family, SourceFacts, When, family};
+use crate::tree::working_tree::{Tree, TreeFile};
+use crate::{AnalysisError, Budget};
 
 /// The imports between files of the repository.
 #[derive(Debug, Default)]
 pub(crate) struct FileGraph {
     /// Numbers of the source files in the tree, ascending.
     pub(crate) files: Vec<usize>,
-    /// Who imports whom, by number in the tree; sorted, each once.
+    /// Importer and imported file, by number in the tree; sorted, each once.
     pub(crate) edges: Vec<(usize, usize)>,
+    /// The same for imports that happen later than at loading or never; none is in `edges`.
+    pub(crate) later: Vec<(usize, usize, When)>,
+    /// The same of tests, which take no part in the graph: what they import, other tests included.
+    pub(crate) test_edges: Vec<(usize, usize)>,
     /// Imports that look local but lead to no file.
     pub(crate) unresolved: u64,
 }
@@ -39,16 +45,20 @@ impl Target {
     }
 }
 
-/// Tells whether a file takes part in the graph.
+/// Returns whether a file takes part in the graph.
 fn takes_part(file: &TreeFile) -> bool {
-    file.origin == Origin::Own && !file.is_test && file.source.is_some()
+    is_source(file) && !file.is_test
+}
+
+fn is_source(file: &TreeFile) -> bool {
+    file.origin == Origin::Own && file.source.is_some()
 }
 
 /// Resolves all imports.
 pub(crate) fn resolve(
     sources: Sources<'_>,
-    packages: &[Found],
-    control: &Control,
+    packages: &[FoundPackage],
+    budget: &Budget,
 ) -> Result<FileGraph, AnalysisError> {
     let tree = sources.tree;
     let mut graph = FileGraph {
@@ -57,57 +67,77 @@ pub(crate) fn resolve(
             .collect(),
         ..FileGraph::default()
     };
-    let rust = rust::Crates::new(tree, packages, control);
-    control.check()?;
+    let rust = rust::Crates::new(tree, packages, budget);
+    budget.check()?;
     let ecma = ecma::Packages::new(sources, packages);
-    control.check()?;
-    let python = python::Modules::new(tree);
-    control.check()?;
+    budget.check()?;
+    let python = python::Modules::new(tree, packages);
+    budget.check()?;
     let go = go::Modules::new(tree, packages);
-    control.check()?;
+    budget.check()?;
     let java = java::Classes::new(tree);
-    control.check()?;
+    budget.check()?;
     let c = c::Headers::new(tree);
-    control.check()?;
-    for &number in &graph.files {
-        control.check()?;
+    budget.check()?;
+    for number in (0..tree.files.len()).filter(|&number| is_source(&tree.files[number])) {
+        budget.check()?;
+        let is_test = tree.files[number].is_test;
         let Some((family, facts)) = facts_of(tree, number) else {
             continue;
         };
         let path = tree.files[number].path.as_str();
-        let mut take = |target: Target| match target {
-            Target::File(other) if other != number && takes_part(&tree.files[other]) => {
-                graph.edges.push((number, other));
+        let mut take = |when: When, target: Target| match target {
+            Target::File(other) if other == number || !is_source(&tree.files[other]) => {}
+            Target::File(other) if is_test => graph.test_edges.push((number, other)),
+            Target::File(other) if takes_part(&tree.files[other]) => {
+                if when == When::Load {
+                    graph.edges.push((number, other));
+                } else {
+                    graph.later.push((number, other, when));
+                }
             }
             Target::File(_) | Target::Elsewhere => {}
+            Target::Missing if is_test => {}
             Target::Missing => graph.unresolved += 1,
         };
         match family {
-            Family::Rust => rust.targets(number, facts).for_each(&mut take),
-            Family::Ecma => facts
-                .imports
-                .iter()
-                .for_each(|import| take(ecma.target(tree, path, import))),
-            Family::Python => facts
-                .imports
-                .iter()
-                .for_each(|import| python.targets(tree, path, import, &mut take)),
-            Family::Go => facts
-                .imports
-                .iter()
-                .for_each(|import| take(go.target(import))),
-            Family::Java => facts
-                .imports
-                .iter()
-                .for_each(|import| take(java.target(import))),
+            Family::Rust => rust
+                .targets(number, facts)
+                .for_each(|target| take(When::Load, target)),
+            Family::Ecma => {
+                // Declarations are never loaded.
+                let is_declaration = path.strip_suffix(".d.ts").is_some();
+                for (when, import) in &facts.imports {
+                    let when = if is_declaration { When::Type } else { *when };
+                    take(when, ecma.target(tree, path, import));
+                }
+            }
+            Family::Python => {
+                let is_stub = path.strip_suffix(".pyi").is_some();
+                for (when, import) in &facts.imports {
+                    let when = if is_stub { When::Type } else { *when };
+                    python.targets(tree, path, import, &mut |target| take(when, target));
+                }
+            }
+            Family::Go => go.targets(tree, path, facts, &mut |target| take(When::Load, target)),
+            Family::Java => java.targets(path, facts, &mut |target| take(When::Load, target)),
             Family::C => facts
                 .imports
                 .iter()
-                .for_each(|import| take(c.target(tree, path, import))),
+                .for_each(|(when, import)| take(*when, c.target(tree, path, import))),
         }
     }
     graph.edges.sort_unstable();
     graph.edges.dedup();
+    // The first of several imports of one file decides, and loading comes before all.
+    graph.later.sort_unstable();
+    graph.later.dedup_by_key(|(from, to, _)| (*from, *to));
+    let edges = &graph.edges;
+    graph
+        .later
+        .retain(|(from, to, _)| edges.binary_search(&(*from, *to)).is_err());
+    graph.test_edges.sort_unstable();
+    graph.test_edges.dedup();
     Ok(graph)
 }
 

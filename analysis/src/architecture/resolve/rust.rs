@@ -1,17 +1,17 @@
-//! Rust: follows `mod` from the root file of each crate, then paths through modules and re-exports.
+//! Resolves Rust paths: follows `mod` from the root file of each crate, then modules and re-exports.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use super::Target;
-use crate::Control;
-use crate::architecture::packages::{Found, join};
+use crate::Budget;
+use crate::architecture::packages::{FoundPackage, join};
 use crate::paths::{folder_of, name_of};
 use crate::tree::imports::{RustFacts, RustUse, SourceFacts};
-use crate::tree::scan::Tree;
+use crate::tree::working_tree::Tree;
 
-/// So many re-exports are looked at for one path; globs of globs would multiply without end.
-const PATIENCE: usize = 48;
+/// Re-exports followed for one path; globs of globs would multiply without end.
+const MAX_REEXPORTS: usize = 48;
 
 /// The number of a crate.
 type CrateId = usize;
@@ -32,7 +32,7 @@ pub(super) struct Crates<'a> {
 
 impl<'a> Crates<'a> {
     /// Follows the modules of all crates.
-    pub(super) fn new(tree: &'a Tree, packages: &'a [Found], control: &Control) -> Self {
+    pub(super) fn new(tree: &'a Tree, packages: &'a [FoundPackage], budget: &Budget) -> Self {
         let mut crates = Self {
             tree,
             libraries: HashMap::new(),
@@ -40,7 +40,7 @@ impl<'a> Crates<'a> {
             places: HashMap::new(),
         };
         let mut number = 0;
-        for package in packages.iter().take_while(|_| !control.is_cancelled()) {
+        for package in packages.iter().take_while(|_| !budget.is_cancelled()) {
             for (name, root) in &package.roots {
                 let Some(file) = tree.position(root) else {
                     continue;
@@ -124,7 +124,7 @@ impl<'a> Crates<'a> {
     ) -> impl Iterator<Item = Target> + 's {
         let uses = facts.rust.as_ref().map_or(&[][..], |rust| &rust.uses[..]);
         uses.iter().map(
-            move |item| match self.target(file, item, &Cell::new(PATIENCE)) {
+            move |item| match self.target(file, item, &Cell::new(MAX_REEXPORTS)) {
                 Some(file) => Target::File(file),
                 None if item.name.is_some()
                     && matches!(
@@ -139,7 +139,7 @@ impl<'a> Crates<'a> {
         )
     }
 
-    fn target(&self, file: usize, item: &RustUse, patience: &Cell<usize>) -> Option<usize> {
+    fn target(&self, file: usize, item: &RustUse, lookups: &Cell<usize>) -> Option<usize> {
         let (id, module) = self.places.get(&file)?;
         let mut base = module.clone();
         let scope = item.scope.split("::").filter(|part| !part.is_empty());
@@ -172,7 +172,7 @@ impl<'a> Crates<'a> {
             base.pop()?;
             rest = &rest[1..];
         }
-        self.descend(id, base, rest, patience)
+        self.descend(id, base, rest, lookups)
     }
 
     fn imports_name(&self, file: usize, name: &str) -> bool {
@@ -184,13 +184,13 @@ impl<'a> Crates<'a> {
         })
     }
 
-    /// Goes down from a module as far as there are modules, then through re-exports.
+    /// Descends from a module through its submodules, then through re-exports.
     fn descend(
         &self,
         id: CrateId,
         mut module: Vec<String>,
         mut rest: &[&str],
-        patience: &Cell<usize>,
+        lookups: &Cell<usize>,
     ) -> Option<usize> {
         while let Some((next, further)) = rest.split_first() {
             module.push((*next).to_owned());
@@ -205,7 +205,7 @@ impl<'a> Crates<'a> {
             return Some(file);
         };
         Some(
-            self.reexported(file, item, further, patience)
+            self.reexported(file, item, further, lookups)
                 .unwrap_or(file),
         )
     }
@@ -216,9 +216,9 @@ impl<'a> Crates<'a> {
         file: usize,
         item: &str,
         further: &[&str],
-        patience: &Cell<usize>,
+        lookups: &Cell<usize>,
     ) -> Option<usize> {
-        patience.set(patience.get().checked_sub(1)?);
+        lookups.set(lookups.get().checked_sub(1)?);
         let facts = self.facts(file)?;
         if facts.defines(item) {
             return None;
@@ -231,7 +231,7 @@ impl<'a> Crates<'a> {
             let mut longer = other.clone();
             let parts = std::iter::once(&*other.path).chain(further.iter().copied());
             longer.path = parts.collect::<Vec<_>>().join("::").into();
-            return self.target(file, &longer, patience);
+            return self.target(file, &longer, lookups);
         }
         facts
             .uses
@@ -239,12 +239,12 @@ impl<'a> Crates<'a> {
             .filter(|other| other.public && other.glob)
             .find_map(|other| {
                 let target = self
-                    .target(file, other, patience)
+                    .target(file, other, lookups)
                     .filter(|target| *target != file)?;
                 if self.facts(target)?.defines(item) {
                     return Some(target);
                 }
-                self.reexported(target, item, further, patience)
+                self.reexported(target, item, further, lookups)
             })
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::facts::{Declared, MANIFEST_LIMIT, ManifestFacts, ParseError, Reader};
+use super::facts::{Declared, MAX_MANIFEST_SIZE, ManifestFacts, ParseError, Reader};
 use super::json_keys::Keys;
 use crate::AnalysisError;
 use crate::paths::{folder_of, is_under};
@@ -33,7 +33,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
     }
     let mut catalogs = Vec::new();
     for path in reader.files(&["pnpm-workspace.yaml"]) {
-        let found = reader.parse(&path, MANIFEST_LIMIT, catalog)?;
+        let found = reader.parse(&path, MAX_MANIFEST_SIZE, catalog)?;
         catalogs.extend(found.map(|found| (folder_of(&path).to_owned(), found)));
     }
     for manifest in &mut reader.manifests[first..] {
@@ -54,8 +54,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
         reader.lock(&path, package_lock)?;
     }
     for path in reader.files(&["pnpm-lock.yaml"]) {
-        let control = reader.control;
-        reader.lock(&path, |path, text| pnpm_lock(path, text, control))?;
+        let budget = reader.budget;
+        reader.lock(&path, |path, text| pnpm_lock(path, text, budget))?;
     }
     for path in reader.files(&["yarn.lock"]) {
         reader.lock(&path, yarn_lock)?;
@@ -102,7 +102,6 @@ pub(super) fn manifest(path: &str, text: &str) -> Result<ManifestFacts, ParseErr
     facts
         .declared
         .retain(|each| each.kind != Kind::Normal || !optional.contains(&each.name));
-    facts.mentions = mentions(document);
     Ok(facts)
 }
 
@@ -123,19 +122,7 @@ fn is_optional_peer(document: &Map<String, Value>, name: &str) -> bool {
         .unwrap_or(false)
 }
 
-/// Returns everything of the manifest but its dependencies: scripts and settings name tools.
-fn mentions(document: &Map<String, Value>) -> String {
-    let rest: Map<String, Value> = document
-        .iter()
-        .filter(|(key, _)| {
-            !key.ends_with("ependencies") && *key != "dependenciesMeta" && *key != "name"
-        })
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    serde_json::to_string(&rest).unwrap_or_default()
-}
-
-/// Understands one entry: a range, an alias, an address or a path.
+/// Parses one entry: a range, an alias, an address or a path.
 fn dependency(folder: &str, alias: &str, requirement: &str, kind: Kind) -> Declared {
     let declared = Declared::new(alias, kind).requirement(Some(requirement));
     let (scheme, rest) = requirement.split_once(':').unwrap_or(("", requirement));

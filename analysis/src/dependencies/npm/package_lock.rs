@@ -51,6 +51,7 @@ pub(in super::super) fn lock(path: &str, text: &str) -> Result<LockFacts, ParseE
             }
         }
         nested(&mut facts, dependencies, &mut Vec::new());
+        one_of_each(&mut facts);
     }
     Ok(facts)
 }
@@ -59,20 +60,22 @@ pub(in super::super) fn lock(path: &str, text: &str) -> Result<LockFacts, ParseE
 fn installed(facts: &mut LockFacts, packages: &BTreeMap<String, Package>) {
     for (place, package) in packages {
         let Some(at) = place.rfind("node_modules/") else {
+            facts.members.insert(place.clone());
             continue;
         };
+        let resolved = package.resolved.as_ref().and_then(Value::as_str);
+        if package.link {
+            facts.members.extend(resolved.map(str::to_owned));
+            continue;
+        }
         let Some(version) = &package.version else {
             continue;
         };
-        if package.link {
-            continue;
-        }
         let installed_as = &place[at + "node_modules/".len()..];
         let owner = place[..at].trim_end_matches('/');
         if !owner.contains("node_modules") {
             facts.pin_in(owner, installed_as, version);
         }
-        let resolved = package.resolved.as_ref().and_then(Value::as_str);
         let origin = resolved.map_or(Origin::Registry, origin_of);
         let name = package.name.as_deref().unwrap_or(installed_as);
         let mut locked = LockedFacts::new(name, version, origin);
@@ -87,6 +90,21 @@ fn installed(facts: &mut LockFacts, packages: &BTreeMap<String, Package>) {
         }
         facts.packages.push(locked);
     }
+    one_of_each(facts);
+}
+
+/// The same version in several places is one package.
+pub(super) fn one_of_each(facts: &mut LockFacts) {
+    facts
+        .packages
+        .sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
+    facts.packages.dedup_by(|later, first| {
+        let same = later.name == first.name && later.version == first.version;
+        if same {
+            first.needs.append(&mut later.needs);
+        }
+        same
+    });
 }
 
 /// Finds the version that node would load for a package from a place.

@@ -6,8 +6,9 @@ use std::io::Read;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::facts::{LockFacts, LockedFacts, MOST_LOCKED, ParseError};
-use crate::Control;
+use super::super::facts::{LockFacts, LockedFacts, MAX_LOCKED, ParseError};
+use super::package_lock::one_of_each;
+use crate::Budget;
 use crate::report::dependencies::{Ecosystem, Origin};
 
 type Entries = BTreeMap<String, Value>;
@@ -45,12 +46,12 @@ struct Package {
 pub(in super::super) fn lock(
     path: &str,
     text: &str,
-    control: &Control,
+    budget: &Budget,
 ) -> Result<LockFacts, ParseError> {
     let file: Lockfile = serde_saphyr::from_reader_with_options(
         Stoppable {
             rest: text.as_bytes(),
-            control,
+            budget,
         },
         options(),
     )?;
@@ -66,6 +67,7 @@ pub(in super::super) fn lock(
         .map(|(folder, importer)| (folder.as_str(), importer));
     for (folder, importer) in importers.chain([("", &top)]) {
         let folder = folder.trim_start_matches("./").trim_start_matches('.');
+        facts.members.insert(folder.to_owned());
         let entries = [
             &importer.dependencies,
             &importer.dev_dependencies,
@@ -73,7 +75,7 @@ pub(in super::super) fn lock(
         ];
         for (name, entry) in entries.into_iter().flatten() {
             if let Some(version) = entry_version(entry) {
-                facts.pin_in(folder, name, bare_version(version));
+                facts.pin_in(folder, name, resolved_version(version));
             }
         }
     }
@@ -95,7 +97,14 @@ pub(in super::super) fn lock(
             package.resolution.get("type").and_then(Value::as_str) == Some("git")
                 || package.resolution.get("repo").is_some()
         });
-        let origin = if git { Origin::Git } else { Origin::Registry };
+        let origin = if git {
+            Origin::Git
+        } else if version.starts_with("file:") {
+            // A folder of the repository that is copied instead of linked.
+            Origin::Workspace
+        } else {
+            Origin::Registry
+        };
         let mut locked = LockedFacts::new(&name, &version, origin);
         locked.needs = package.as_ref().map(needed).unwrap_or_default();
         locked
@@ -104,16 +113,7 @@ pub(in super::super) fn lock(
         facts.packages.push(locked);
     }
     // Versions before 9 list a package once for each set of peers.
-    facts
-        .packages
-        .sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
-    facts.packages.dedup_by(|later, first| {
-        let same = later.name == first.name && later.version == first.version;
-        if same {
-            first.needs.append(&mut later.needs);
-        }
-        same
-    });
+    one_of_each(&mut facts);
     Ok(facts)
 }
 
@@ -125,8 +125,8 @@ fn options() -> serde_saphyr::Options {
             max_aliases: 1_000,
             max_anchors: 1_000,
             max_recorded_anchor_events: 10_000,
-            max_nodes: MOST_LOCKED * 12,
-            max_events: MOST_LOCKED * 16,
+            max_nodes: MAX_LOCKED * 12,
+            max_events: MAX_LOCKED * 16,
         },
     }
 }
@@ -155,6 +155,16 @@ fn needed(package: &Package) -> Vec<(String, Option<String>)> {
 /// Returns a version without the peers that pnpm adds to it (`1.0.0(react@18.0.0)`, `1.0.0_react@18`).
 fn bare_version(version: &str) -> &str {
     version.split(['(', '_']).next().unwrap_or(version)
+}
+
+/// Returns the version of a request; of a renamed package it follows the name (`original@1.0.0`).
+fn resolved_version(version: &str) -> &str {
+    let is_place = version.starts_with("link:") || version.starts_with("file:");
+    if is_place {
+        return version;
+    }
+    let version = bare_version(version);
+    version.rfind('@').map_or(version, |at| &version[at + 1..])
 }
 
 fn without_peers(key: &str) -> &str {
@@ -186,12 +196,12 @@ fn identity(key: &str, package: Option<&Package>) -> Option<(String, String)> {
 /// Feeds the parser piece by piece, so that a cancelled analysis need not wait for it.
 struct Stoppable<'a> {
     rest: &'a [u8],
-    control: &'a Control,
+    budget: &'a Budget,
 }
 
 impl Read for Stoppable<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.control.must_stop() {
+        if self.budget.must_stop() {
             return Err(std::io::ErrorKind::TimedOut.into());
         }
         let room = buffer.len().min(64 << 10);

@@ -13,6 +13,14 @@ pub(in super::super) fn lock(path: &str, text: &str) -> Result<LockFacts, ParseE
     let mut chosen: HashMap<(&str, &str), &str> = HashMap::new();
     for entry in &file.entries {
         for (name, range) in &entry.descriptors {
+            if let Some(folder) = range.strip_prefix("workspace:") {
+                facts.members.insert(
+                    folder
+                        .trim_start_matches('.')
+                        .trim_start_matches('/')
+                        .to_owned(),
+                );
+            }
             chosen.insert((name, plain(range)), entry.version);
         }
     }
@@ -26,7 +34,12 @@ pub(in super::super) fn lock(path: &str, text: &str) -> Result<LockFacts, ParseE
         } else {
             origin_of(entry.resolved)
         };
-        let mut locked = LockedFacts::new(entry.name, entry.version, origin);
+        let renamed = entry
+            .descriptors
+            .iter()
+            .find_map(|(_, range)| renamed(range));
+        let name = renamed.unwrap_or(entry.name);
+        let mut locked = LockedFacts::new(name, entry.version, origin);
         for (name, range) in entry
             .dependencies
             .iter()
@@ -50,4 +63,11 @@ pub(in super::super) fn lock(path: &str, text: &str) -> Result<LockFacts, ParseE
 /// Returns a range without the protocol that later yarns put before it.
 fn plain(range: &str) -> &str {
     range.strip_prefix("npm:").unwrap_or(range)
+}
+
+/// Returns the package that a range names itself: `npm:original@^3`.
+fn renamed(range: &str) -> Option<&str> {
+    let alias = range.strip_prefix("npm:")?;
+    let at = alias.rfind('@').filter(|&at| at > 0)?;
+    Some(&alias[..at])
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::facts::{LockFacts, LockedFacts, ParseError};
-use super::normalised;
+use super::super::names::normalised;
 use crate::report::dependencies::{Ecosystem, Origin};
 
 #[derive(Deserialize)]
@@ -30,6 +30,13 @@ pub(in super::super) fn lock(path: &str, text: &str) -> Result<LockFacts, ParseE
     for package in file.package {
         let origin = package.source.as_ref().map_or(Origin::Registry, origin_of);
         let version = package.version.as_deref().unwrap_or("dynamic");
+        let member = package.source.as_ref().and_then(|source| {
+            let folder = source.get("editable").or_else(|| source.get("virtual"))?;
+            folder.as_str()
+        });
+        facts
+            .members
+            .extend(member.map(|folder| folder.trim_start_matches("./").to_owned()));
         let mut locked = LockedFacts::new(&normalised(&package.name), version, origin);
         locked.needs = needs(package.dependencies.as_ref());
         facts.packages.push(locked);
@@ -37,7 +44,7 @@ pub(in super::super) fn lock(path: &str, text: &str) -> Result<LockFacts, ParseE
     Ok(facts)
 }
 
-/// Understands the source of a package: uv names the kind by the key, poetry by `type`.
+/// Parses the source of a package: uv names the kind by the key, poetry by `type`.
 fn origin_of(source: &toml::Table) -> Origin {
     let kind = source.get("type").and_then(toml::Value::as_str);
     let has = |key: &str| source.contains_key(key) || kind == Some(key);

@@ -12,7 +12,6 @@ use crate::{AnalysisError, Incomplete};
 
 pub(super) use locks::{lock, pipfile_lock};
 pub(super) use pyproject::{manifest as pyproject, pipfile};
-pub(super) use requirement::normalised;
 #[cfg(test)]
 pub(super) use requirements::parse as requirements;
 pub(super) use setup_cfg::manifest as setup_cfg;
@@ -62,7 +61,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
     Ok(())
 }
 
-/// Tells whether a file lists requirements, by its name.
+/// Returns whether a file may list requirements, by its name; pages about requirements have such names too.
 fn is_requirements(path: &str) -> bool {
     let name = name_of(path);
     let Some(stem) = name
@@ -71,9 +70,16 @@ fn is_requirements(path: &str) -> bool {
     else {
         return false;
     };
-    let in_folder = path.rsplit('/').nth(1) == Some("requirements");
+    let in_folder = path.rsplit('/').skip(1).any(|part| part == "requirements");
     stem.starts_with("requirements")
         || stem.ends_with("requirements")
         || in_folder
-        || stem == "constraints"
+        || is_constraints(path)
+}
+
+/// Returns whether a file bounds what others ask for, and asks for nothing itself.
+fn is_constraints(path: &str) -> bool {
+    let name = name_of(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    stem.starts_with("constraints") || stem.ends_with("constraints")
 }

@@ -7,9 +7,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::cargo::{flag, get, string, table};
 use super::super::facts::{Declared, ManifestFacts, ParseError};
-use super::requirement::{self, normalised};
+use super::super::names::normalised;
+use super::requirement;
+use super::requirements::is_for_development;
+use crate::line_index::Lines;
 use crate::report::dependencies::{Ecosystem, Kind};
-use crate::text::Lines;
 
 /// Parses `pyproject.toml`.
 pub(in super::super) fn manifest(path: &str, text: &str) -> Result<ManifestFacts, ParseError> {
@@ -59,6 +61,15 @@ pub(in super::super) fn pipfile(path: &str, text: &str) -> Result<ManifestFacts,
     Ok(project.facts)
 }
 
+/// A group is for development if its name says so; any other is a part that is chosen.
+fn kind_of_group(name: &str) -> Kind {
+    if is_for_development(name) {
+        Kind::Dev
+    } else {
+        Kind::Optional
+    }
+}
+
 struct Project {
     facts: ManifestFacts,
     lines: Lines,
@@ -98,6 +109,11 @@ impl Project {
     fn groups(&mut self, groups: Option<&DeTable<'_>>, kind: Kind, what: &str) {
         for (name, list) in groups.into_iter().flatten() {
             let condition = format!("{what} {}", name.get_ref());
+            let kind = if kind == Kind::Dev {
+                kind_of_group(name.get_ref())
+            } else {
+                kind
+            };
             self.list(Some(list.get_ref()), kind, Some(&condition));
         }
     }
@@ -111,7 +127,7 @@ impl Project {
             let kind = if group.is_some_and(|group| flag(group, "optional")) {
                 Kind::Optional
             } else {
-                Kind::Dev
+                kind_of_group(name.get_ref())
             };
             let entries = group.and_then(|group| table(group, "dependencies"));
             self.entries(entries, kind, Some(&condition));
@@ -148,10 +164,9 @@ impl Project {
         };
         let optional = kind == Kind::Normal && flag(entry, "optional");
         let kind = if optional { Kind::Optional } else { kind };
-        let mut declared = Declared::new(name, kind)
+        let declared = Declared::new(name, kind)
             .requirement(string(entry, "version"))
             .condition(string(entry, "markers"));
-        declared.features = get(entry, "extras").is_some();
         self.placed(declared, entry)
     }
 

@@ -5,16 +5,17 @@ use std::str::FromStr as _;
 use pep440_rs::VersionSpecifiers;
 
 use super::super::facts::Declared;
+use super::super::names::normalised;
 use crate::report::dependencies::Kind;
 
-/// Longest requirement that is looked at.
-const LONGEST: usize = 2_000;
+/// Longer requirements are not parsed.
+const MAX_REQUIREMENT_LENGTH: usize = 2_000;
 
 /// Parses `name[extras] specifiers ; marker` or `name @ address ; marker`.
 ///
 /// Markers are kept as text: evaluating them costs what a hostile file chooses.
 pub(super) fn parse(text: &str, kind: Kind, folder: &str) -> Option<Declared> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_REQUIREMENT_LENGTH {
         return None;
     }
     let (text, marker) = split_marker(text.trim());
@@ -28,10 +29,9 @@ pub(super) fn parse(text: &str, kind: Kind, folder: &str) -> Option<Declared> {
         return None;
     }
     let mut rest = rest.trim_start();
-    let mut declared = Declared::new(&normalised(name), kind).condition(marker);
+    let declared = Declared::new(&normalised(name), kind).condition(marker);
     if let Some(extras) = rest.strip_prefix('[') {
         let (_, after) = extras.split_once(']')?;
-        declared.features = true;
         rest = after.trim_start();
     }
     if let Some(address) = rest.strip_prefix('@') {
@@ -55,7 +55,7 @@ fn split_marker(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Understands where an address leads.
+/// Parses an address.
 pub(super) fn at_address(declared: Declared, address: &str, folder: &str) -> Declared {
     if let Some(rest) = address.strip_prefix("git+") {
         let bare = rest.split('#').next().unwrap_or_default();
@@ -75,22 +75,10 @@ pub(super) fn at_address(declared: Declared, address: &str, folder: &str) -> Dec
     declared.path(folder, address)
 }
 
-/// Tells whether a git reference looks like a commit or a version tag.
+/// Returns whether a git reference looks like a commit or a version tag.
 pub(super) fn looks_fixed(reference: &str) -> bool {
     let commit = reference.len() >= 7 && reference.bytes().all(|byte| byte.is_ascii_hexdigit());
     let digits =
         reference.trim_start_matches(|first: char| first.is_ascii_alphabetic() || first == '-');
     commit || (digits.starts_with(|first: char| first.is_ascii_digit()) && reference.contains('.'))
-}
-
-/// Returns the name under which the index knows a distribution (PEP 503).
-pub(in super::super) fn normalised(name: &str) -> String {
-    let mut result = String::with_capacity(name.len());
-    for part in name.split(['-', '_', '.']).filter(|part| !part.is_empty()) {
-        if !result.is_empty() {
-            result.push('-');
-        }
-        result.push_str(&part.to_ascii_lowercase());
-    }
-    result
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::facts::{Declared, ManifestFacts, ParseError, Reader};
-use super::{is_requirements, requirement};
+use super::{is_constraints, is_requirements, requirement};
 use crate::paths::{folder_of, joined, name_of};
 use crate::report::dependencies::{Ecosystem, Kind};
 use crate::{AnalysisError, Incomplete};
@@ -15,21 +15,35 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), AnalysisError> {
         .into_iter()
         .filter(|path| is_requirements(path))
         .collect();
-    // Each file is read once, whoever includes it: circles end by themselves.
+    // Each file is read once, so that circular includes end.
     let mut seen: BTreeSet<String> = named.iter().cloned().collect();
-    let mut waiting = named;
-    while let Some(path) = waiting.pop() {
+    let mut waiting: Vec<(String, bool)> = named.into_iter().map(|path| (path, false)).collect();
+    while let Some((path, included)) = waiting.pop() {
+        let first = reader.manifests.len();
         let mut found = Parsed::default();
         reader.manifest(&path, |path, text| {
             let (facts, rest) = parse(path, text);
             found = rest;
             Ok::<_, ParseError>(facts)
         })?;
+        let Some(facts) = reader.manifests.get(first) else {
+            continue;
+        };
+        // A page about requirements is prose, with hardly a line that pip could read.
+        let readable = facts.declared.len() + facts.offered.len();
+        if !included && found.unreadable * 2 > readable {
+            reader.manifests.truncate(first);
+            continue;
+        }
         for include in found.includes {
             let target = joined(folder_of(&path), &include);
             match target.filter(|target| reader.listing.has(target)) {
-                Some(target) if seen.insert(target.clone()) => waiting.push(target),
+                Some(target) if seen.insert(target.clone()) => waiting.push((target, true)),
                 Some(_) => {}
+                None if include.contains("://") => {
+                    let why = "it includes an address, which is not read";
+                    reader.incomplete.push(Incomplete::new(&path, why));
+                }
                 None => {
                     let why = format!("it includes {include}, which is no file of the repository");
                     reader.incomplete.push(Incomplete::new(&path, &why));
@@ -58,7 +72,8 @@ pub(in super::super) struct Parsed {
 pub(in super::super) fn parse(path: &str, text: &str) -> (ManifestFacts, Parsed) {
     let mut facts = ManifestFacts::new(path, Ecosystem::Pypi);
     let mut parsed = Parsed::default();
-    let kind = kind_of(name_of(path));
+    let kind = kind_of(path);
+    let bounds = is_constraints(path);
     let mut line_number = 0;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -83,6 +98,8 @@ pub(in super::super) fn parse(path: &str, text: &str) -> (ManifestFacts, Parsed)
         }
         let editable = option(whole, "-e", "--editable");
         if editable.is_none() && whole.starts_with('-') {
+            // An item of a list in prose, not an option.
+            parsed.unreadable += usize::from(whole.starts_with("- ") || whole.starts_with("---"));
             continue;
         }
         let declared = if let Some(address) = editable {
@@ -93,6 +110,7 @@ pub(in super::super) fn parse(path: &str, text: &str) -> (ManifestFacts, Parsed)
                 .or_else(|| unnamed(bare, kind, facts.folder()))
         };
         match declared {
+            Some(declared) if bounds => facts.offered.push(declared.line(first_line)),
             Some(declared) => facts.declared.push(declared.line(first_line)),
             None => parsed.unreadable += 1,
         }
@@ -153,13 +171,81 @@ fn local(path: &str, kind: Kind, folder: &str) -> Declared {
     Declared::new(name.as_deref().map_or("(this package)", name_of), kind).path(folder, bare)
 }
 
-/// Judges by the name of the file what its requirements are for.
-fn kind_of(name: &str) -> Kind {
-    let dev = ["dev", "test", "lint", "docs", "doc", "ci", "typing"];
-    let mut words = name.split(|character: char| !character.is_ascii_alphanumeric());
-    if words.any(|word| dev.contains(&word)) || name.contains("tests") {
-        Kind::Dev
-    } else {
+/// Judges by the name of the file, and of the folders around it, what its requirements are for.
+fn kind_of(path: &str) -> Kind {
+    let lower = path.to_ascii_lowercase();
+    let stem = name_of(&lower);
+    let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+    if is_for_development(stem) || is_for_development(folder_of(&lower)) {
+        return Kind::Dev;
+    }
+    let name = words(stem);
+    if name.contains(&"build") {
+        return Kind::Build;
+    }
+    // Whoever installs the product installs these; what other files are for is not known.
+    let mut rest = name.iter().filter(|word| **word != "requirements");
+    if rest.all(|word| PRODUCT.contains(word)) {
         Kind::Normal
+    } else {
+        Kind::Optional
     }
 }
+
+/// Returns whether a name of a file, folder or group speaks of the work on the product.
+pub(super) fn is_for_development(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    words(&lower).iter().any(|word| DEVELOPMENT.contains(word))
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split(|character: char| !character.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// Words in names of files and folders whose requirements are for those who work on the product.
+const DEVELOPMENT: [&str; 25] = [
+    "dev",
+    "develop",
+    "development",
+    "test",
+    "tests",
+    "testing",
+    "tox",
+    "lint",
+    "linting",
+    "docs",
+    "doc",
+    "documentation",
+    "ci",
+    "github",
+    "typing",
+    "types",
+    "mypy",
+    "tools",
+    "tooling",
+    "scripts",
+    "benchmark",
+    "benchmarks",
+    "coverage",
+    "release",
+    "style",
+];
+
+/// Words in names of files with what the product needs itself.
+const PRODUCT: [&str; 13] = [
+    "base",
+    "common",
+    "core",
+    "default",
+    "install",
+    "lock",
+    "locked",
+    "main",
+    "pinned",
+    "prod",
+    "production",
+    "run",
+    "runtime",
+];

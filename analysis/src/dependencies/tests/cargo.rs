@@ -1,3 +1,5 @@
+//! Cargo manifests and lock files.
+
 use super::*;
 
 const ROOT: &str = r#"[workspace]
@@ -7,6 +9,8 @@ license = "MIT"
 [workspace.dependencies]
 serde = { version = "1.0", features = ["derive"] }
 forgotten = "9"
+listed = { path = "listed" }
+proptest = "1"
 "#;
 
 const A: &str = r#"[package]
@@ -40,11 +44,11 @@ const LOCK: &str = r#"version = 4
 [[package]]
 name = "a"
 version = "0.1.0"
-dependencies = ["rand 0.8.5", "serde"]
+dependencies = ["any", "b", "cc", "outside", "patched", "pinned", "proptest", "rand 0.8.5", "serde"]
 [[package]]
 name = "b"
 version = "0.2.0"
-dependencies = ["rand 0.9.1"]
+dependencies = ["rand 0.9.1", "serde"]
 [[package]]
 name = "rand"
 version = "0.8.5"
@@ -145,25 +149,12 @@ fn duplicates_conflicts_and_loose_ends() {
     assert_eq!(reason(&report, "patched"), Some(LooseReason::GitFloating));
     assert_eq!(reason(&report, "pinned"), Some(LooseReason::GitPinned));
     assert_eq!(reason(&report, "any"), Some(LooseReason::AnyVersion));
-    assert_eq!(reason(&report, "b"), Some(LooseReason::Path));
+    assert_eq!(reason(&report, "b"), None, "it changes with the rest");
     assert_eq!(reason(&report, "cc"), Some(LooseReason::NotLocked));
     assert_eq!(reason(&report, "serde"), None);
     assert!(
         report.locked.is_empty(),
         "the list of locked packages starts at medium"
-    );
-}
-
-#[test]
-fn generated_code_may_use_what_is_not_seen() {
-    let repository = Repository::with(&[("Cargo.toml", "[dependencies]\nphf = \"1\"\n")]);
-    repository.write(
-        "src/lib.rs",
-        "include!(concat!(env!(\"OUT_DIR\"), \"/t.rs\"));\n",
-    );
-    assert_eq!(
-        unused(&repository.report(Depth::Deep), "phf"),
-        Some(Confidence::Medium)
     );
 }
 
@@ -185,21 +176,65 @@ fn rust_usage_and_unused() {
         (serde.manifest.as_str(), serde.modules[0].folder.as_str()),
         ("a/Cargo.toml", "a/src")
     );
-    let unused_in = |name: &str, manifest: &str| {
-        report
-            .unused
-            .iter()
-            .find(|each| each.name == name && each.place.manifest == manifest)
-            .map(|each| each.confidence)
-    };
-    assert_eq!(unused_in("rand", "a/Cargo.toml"), Some(Confidence::Low));
-    assert_eq!(unused_in("rand", "b/Cargo.toml"), None);
-    assert_eq!(unused_in("ahash", "a/Cargo.toml"), None);
-    assert_eq!(unused_in("cc", "a/Cargo.toml"), Some(Confidence::High));
-    assert_eq!(unused_in("serde", "b/Cargo.toml"), Some(Confidence::Medium));
     assert_eq!(
-        unused_in("winapi", "a/Cargo.toml"),
-        Some(Confidence::Medium)
+        unused(&report),
+        ["forgotten"],
+        "macros expand to crates that no file names"
     );
-    assert_eq!(unused_in("forgotten", "Cargo.toml"), Some(Confidence::High));
+}
+
+#[test]
+fn a_template_may_take_up_what_the_workspace_offers() {
+    let repository = repository();
+    repository.write(
+        "templates/new/Cargo.toml.tpl",
+        "[dependencies]\nforgotten.workspace = true\n",
+    );
+    assert!(unused(&repository.report(Depth::Deep)).is_empty());
+}
+
+#[test]
+fn a_member_has_the_licence_of_the_workspace_only_if_it_says_so() {
+    let report = repository().report(Depth::Shallow);
+    let licences: Vec<_> = report
+        .manifests
+        .iter()
+        .map(|each| (each.path.as_str(), each.licence.as_deref()))
+        .collect();
+    assert_eq!(
+        licences,
+        [
+            ("Cargo.toml", None),
+            ("a/Cargo.toml", Some("MIT")),
+            ("b/Cargo.toml", None)
+        ]
+    );
+}
+
+#[test]
+fn a_lock_file_decides_for_the_members_of_its_workspace_only() {
+    let repository = repository();
+    // cargo-fuzz names its package after the crate that it tests.
+    repository.write(
+        "a/fuzz/Cargo.toml",
+        "[package]\nname = \"a\"\n[dependencies]\nserde = \"1\"\nlibfuzzer-sys = \"0.4\"\n[workspace]\n",
+    );
+    let report = repository.report(Depth::Shallow);
+    let fuzz = report
+        .manifests
+        .iter()
+        .find(|each| each.path == "a/fuzz/Cargo.toml");
+    assert_eq!(fuzz.unwrap().lockfile, None);
+    assert_eq!(reason(&report, "libfuzzer-sys"), None);
+    // The lock file tells which of two versions a member has.
+    let rand: Vec<_> = report
+        .direct
+        .iter()
+        .filter(|each| each.name == "rand")
+        .map(|each| (each.requirement.as_deref(), each.locked.as_deref()))
+        .collect();
+    assert_eq!(
+        rand,
+        [(Some("0.8"), Some("0.8.5")), (Some("0.9"), Some("0.9.1"))]
+    );
 }

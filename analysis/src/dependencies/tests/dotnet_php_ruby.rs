@@ -1,3 +1,5 @@
+//! `NuGet`, Composer and Bundler.
+
 use super::*;
 
 #[test]
@@ -98,4 +100,38 @@ fn nuget() {
         ("serilog", Disagreement::Different)
     );
     assert_eq!(report.locked.len(), 1);
+}
+
+#[test]
+fn a_gemfile_beside_a_specification_is_for_those_who_work_on_the_gem() {
+    let gemfile = "source 'https://rubygems.org'\ngemspec\ngem 'rake'\ngem 'theme', :path => File.expand_path('test/theme', __dir__)\ngroup :benchmark do\n  gem 'benchmark-ips'\nend\n";
+    let report = Repository::with(&[
+        ("Gemfile", gemfile),
+        ("x.gemspec", "s.add_dependency('liquid', '~> 4')\n"),
+    ])
+    .report(Depth::Shallow);
+    assert_eq!(direct(&report, "rake").kind, Kind::Dev);
+    assert_eq!(direct(&report, "benchmark-ips").kind, Kind::Optional);
+    assert_eq!(direct(&report, "liquid").kind, Kind::Normal);
+    let theme = direct(&report, "theme");
+    assert_eq!(
+        (theme.origin, theme.location.as_deref()),
+        (Origin::Path, None)
+    );
+    assert_eq!(reason(&report, "theme"), None);
+}
+
+#[test]
+fn a_version_that_code_computes_is_one() {
+    let report = Repository::with(&[(
+        "app.gemspec",
+        "version = File.read('VERSION')\nGem::Specification.new do |s|\n  s.add_dependency 'rack'\n  s.add_dependency 'app-core', version\n  s.add_dependency 'app-web', \"= #{version}\"\nend\n",
+    )])
+    .report(Depth::Medium);
+    let loose: Vec<&str> = report
+        .loose
+        .iter()
+        .map(|loose| loose.name.as_str())
+        .collect();
+    assert_eq!(loose, ["rack"]);
 }

@@ -1,13 +1,14 @@
 //! Repositories with known answers, one file per ecosystem.
 
-mod budget;
 mod cargo;
 mod dotnet_php_ruby;
 mod go;
 mod hostile;
 mod jvm;
+mod licences;
 mod npm;
 mod pypi;
+mod summary;
 mod usage;
 
 use std::fs;
@@ -44,13 +45,19 @@ impl Repository {
     }
 
     pub(super) fn report(&self, depth: Depth) -> DependencyReport {
-        dependencies(self.folder.path(), depth, &patient()).unwrap()
+        dependencies(
+            self.folder.path(),
+            depth,
+            &PackageCaches::default(),
+            &patient(),
+        )
+        .unwrap()
     }
 }
 
-pub(super) fn patient() -> Control {
+pub(super) fn patient() -> Budget {
     let deadline = Instant::now() + Duration::from_mins(2);
-    Control::new(Arc::new(AtomicBool::new(false)), deadline, Arc::new(|_| {}))
+    Budget::new(Arc::new(AtomicBool::new(false)), deadline, Arc::new(|_| {}))
 }
 
 /// Finds a direct dependency by name.
@@ -98,10 +105,10 @@ pub(super) fn duplicate<'a>(report: &'a DependencyReport, name: &str) -> &'a Dup
         .unwrap()
 }
 
-pub(super) fn unused(report: &DependencyReport, name: &str) -> Option<Confidence> {
+pub(super) fn unused(report: &DependencyReport) -> Vec<&str> {
     report
         .unused
         .iter()
-        .find(|each| each.name == name)
-        .map(|each| each.confidence)
+        .map(|each| each.name.as_str())
+        .collect()
 }

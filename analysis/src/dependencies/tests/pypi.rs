@@ -1,3 +1,5 @@
+//! Python manifests and lock files.
+
 use super::*;
 
 const PYPROJECT: &str = r#"[project]
@@ -14,6 +16,7 @@ dependencies = [
 docs = ["sphinx~=7.0"]
 [dependency-groups]
 test = ["pytest>=8", {include-group = "other"}]
+prod = ["gunicorn==21.0"]
 [build-system]
 requires = ["hatchling"]
 [tool.uv.sources]
@@ -39,6 +42,7 @@ fn pyproject_with_uv_lock() {
         direct(&report, "pytest").condition.as_deref(),
         Some("group test")
     );
+    assert_eq!(direct(&report, "gunicorn").kind, Kind::Optional);
     assert_eq!(direct(&report, "hatchling").kind, Kind::Build);
     assert_eq!(
         direct(&report, "direct").location.as_deref(),
@@ -49,10 +53,7 @@ fn pyproject_with_uv_lock() {
         Some(LooseReason::PathOutsideRepository)
     );
     assert_eq!(reason(&report, "direct"), Some(LooseReason::GitPinned));
-    assert_eq!(
-        reason(&report, "pyyaml"),
-        Some(LooseReason::AnyVersionLocked)
-    );
+    assert_eq!(reason(&report, "pyyaml"), None, "the lock file decides");
     assert_eq!(
         report.locked.len(),
         2,
@@ -155,7 +156,7 @@ fn setup_cfg_pipfile_and_conflicts() {
 }
 
 #[test]
-fn python_usage_and_unused() {
+fn python_usage() {
     let repository = Repository::with(&[(
         "requirements.txt",
         "PyYAML\nrequests\nscikit-learn\ngunicorn\npsycopg2-binary\nobscure-thing\n",
@@ -172,13 +173,119 @@ fn python_usage_and_unused() {
         .find(|each| each.name == "pyyaml")
         .unwrap();
     assert_eq!((yaml.files, yaml.modules[0].folder.as_str()), (1, "app"));
-    assert_eq!(unused(&report, "requests"), None);
+    assert!(unused(&report).is_empty(), "an address may load a driver");
+}
+
+#[test]
+fn a_page_about_requirements_is_no_manifest() {
+    let page = "Requirements\n============\n\nYou need:\n\n- Python 3.9 or later\n- a C compiler\n\nDjango\n\nThen run the installer and follow it.\n";
+    let report = Repository::with(&[
+        ("docs/requirements.txt", page),
+        ("docs/requirements.md", "flask\n"),
+        ("docs/requirements.rst", "flask\n"),
+        ("doc/requirements.in", "sphinx>=7\n"),
+    ])
+    .report(Depth::Shallow);
+    let manifests: Vec<&str> = report
+        .manifests
+        .iter()
+        .map(|each| each.path.as_str())
+        .collect();
+    assert_eq!(manifests, ["doc/requirements.in"]);
+    assert_eq!(direct(&report, "sphinx").kind, Kind::Dev);
+    assert!(report.incomplete.is_empty(), "{:?}", report.incomplete);
+}
+
+#[test]
+fn constraints_ask_for_nothing_and_bound_what_others_ask_for() {
+    let report = Repository::with(&[
+        (
+            "requirements.txt",
+            "-c constraints.txt\nkombu[redis]\nopen\n",
+        ),
+        ("constraints.txt", "kombu==5.6\nsetuptools<80\n"),
+        ("requirements/extras/redis.txt", "kombu[redis]\n"),
+    ])
+    .report(Depth::Shallow);
     assert_eq!(
-        unused(&report, "scikit-learn"),
-        None,
-        "a text names its module"
+        report.headline(),
+        "PyPI (2 direct); 1 not pinned to a version of a registry"
     );
-    assert_eq!(unused(&report, "gunicorn"), None, "the Procfile runs it");
-    assert_eq!(unused(&report, "psycopg2-binary"), Some(Confidence::Medium));
-    assert_eq!(unused(&report, "obscure-thing"), Some(Confidence::Low));
+    assert_eq!(reason(&report, "open"), Some(LooseReason::AnyVersion));
+    assert_eq!(reason(&report, "kombu"), None);
+    let kinds: Vec<Kind> = report
+        .direct
+        .iter()
+        .filter(|each| each.name == "kombu")
+        .map(|each| each.kind)
+        .collect();
+    assert_eq!(kinds, [Kind::Normal, Kind::Optional]);
+}
+
+#[test]
+fn markers_choose_between_requirements() {
+    let report = Repository::with(&[(
+        "requirements.txt",
+        "curl<7; sys_platform == 'win32'\ncurl>=7; sys_platform != 'win32'\n",
+    )])
+    .report(Depth::Shallow);
+    assert!(report.conflicts.is_empty(), "{:?}", report.conflicts);
+}
+
+#[test]
+fn pip_reads_no_lock_file_of_other_tools() {
+    let lock = "[[package]]\nname = \"django\"\nversion = \"4.2.11\"\n";
+    let report = Repository::with(&[
+        (
+            "pyproject.toml",
+            "[tool.poetry]\nname = \"p\"\n[tool.poetry.dependencies]\nDjango = \"^4.2\"\n",
+        ),
+        ("poetry.lock", lock),
+        ("docs/requirements.txt", "django>=5\nsphinx>=7\n"),
+    ])
+    .report(Depth::Shallow);
+    assert_eq!(direct(&report, "django").locked, None);
+    assert_eq!(direct(&report, "Django").locked.as_deref(), Some("4.2.11"));
+    assert_eq!(reason(&report, "sphinx"), Some(LooseReason::NoUpperBound));
+}
+
+#[test]
+fn a_folder_of_requirement_files_serves_the_code_around_it() {
+    let repository = Repository::with(&[("requirements/default.txt", "requests\n")]);
+    repository.write("app/main.py", "import requests\n");
+    let report = repository.report(Depth::Deep);
+    assert_eq!(report.usage[0].manifest, "requirements/default.txt");
+}
+
+#[test]
+fn a_lock_file_with_several_versions_decides_too() {
+    let package = |version: &str| {
+        format!(
+            "[[package]]\nname = \"django\"\nversion = \"{version}\"\nsource = {{ registry = \"https://pypi.org/simple\" }}\n"
+        )
+    };
+    let report = Repository::with(&[
+        (
+            "pyproject.toml",
+            "[project]\nname = \"p\"\ndependencies = [\"Django>=5.2\"]\n",
+        ),
+        (
+            "uv.lock",
+            &format!("{}{}", package("5.2.1"), package("6.0")),
+        ),
+    ])
+    .report(Depth::Shallow);
+    assert_eq!(direct(&report, "django").locked, None);
+    assert_eq!(reason(&report, "django"), None);
+}
+
+#[test]
+fn an_extra_that_names_others_asks_for_nothing() {
+    let report = Repository::with(&[(
+        "pyproject.toml",
+        "[project]\nname = \"My_Lib\"\n[project.optional-dependencies]\nall = [\"my-lib[plot]\"]\nplot = [\"matplotlib<4\"]\n",
+    )])
+    .report(Depth::Shallow);
+    assert_eq!(direct(&report, "my-lib").origin, Origin::Workspace);
+    assert_eq!(report.headline(), "PyPI (1 direct)");
 }

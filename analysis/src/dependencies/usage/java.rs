@@ -1,19 +1,9 @@
-//! Libraries in Java, Kotlin, Scala and Groovy code.
+//! Package names by which Java, Kotlin, Scala and Groovy code imports an artifact.
 //!
 //! An import names a package, a manifest an artifact; which belongs to which is a guess, so that
 //! nothing here is more than likely.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use super::Import;
-use super::masking::{Style, code_only};
 use crate::report::dependencies::Confidence;
-
-static IMPORT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?m)^\s*import\s+(?:static\s+)?([A-Za-z_][\w.]*)").ok());
 
 /// Libraries whose packages have nothing to do with their coordinates.
 const KNOWN: [(&str, &str); 22] = [
@@ -57,32 +47,5 @@ pub(super) fn names_of(coordinates: &str) -> Vec<(String, Confidence)> {
         names.push((format!("{group}.{last}"), Confidence::Medium));
     }
     names.push((group.to_owned(), Confidence::Medium));
-    // `com.fasterxml.jackson.core` also holds `com.fasterxml.jackson.databind`.
-    if group.matches('.').count() >= 2
-        && let Some((parent, _)) = group.rsplit_once('.')
-    {
-        names.push((parent.to_owned(), Confidence::Low));
-    }
     names
-}
-
-/// Finds imports; each counts for the longest package that a dependency may hold.
-pub(super) fn imports(text: &str, known: &HashSet<String>) -> Vec<Import> {
-    let code = code_only(text, Style::C);
-    let mut found = Vec::new();
-    for import in IMPORT.iter().flat_map(|regex| regex.captures_iter(&code)) {
-        let mut package = &import[1];
-        loop {
-            if known.contains(package) {
-                found.push(Import {
-                    name: package.to_owned(),
-                    weak: false,
-                });
-                break;
-            }
-            let Some(at) = package.rfind('.') else { break };
-            package = &package[..at];
-        }
-    }
-    found
 }

@@ -1,30 +1,23 @@
-//! Which folders use which dependency, and which dependencies nothing seems to use.
-//!
-//! Imports are found by patterns in code whose comments are blanked, not by parsing. A missing
-//! import is evidence, never proof: `unused` says how strong it is.
+//! Traces which folders import which dependency; `unused` lists what is proven to be named nowhere.
 
-mod go;
+mod imported;
 mod java;
-mod javascript;
-pub(super) mod masking;
-mod mentions;
 mod python;
-mod rust;
-mod verdict;
+mod unused;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use imported::imported_in;
+
 use super::facts::{Declared, ManifestFacts};
 use crate::paths::{folder_of, name_of};
-use crate::report::dependencies::{
-    Confidence, Ecosystem, Kind, ModuleUse, Origin, Role, Unused, Usage,
-};
+use crate::report::dependencies::{Confidence, Ecosystem, ModuleUse, Role, Unused, Usage};
 use crate::tree::file_list::FileList;
 use crate::workers::in_parallel;
-use crate::{AnalysisError, Control, Incomplete};
+use crate::{AnalysisError, Budget, Incomplete};
 
 /// Larger source files are generated; reading them costs more than it tells.
-const SOURCE_LIMIT: u64 = 2 << 20;
+const MAX_SOURCE_SIZE: u64 = 2 << 20;
 
 /// What the source code says of the dependencies.
 pub(super) struct Traced {
@@ -71,7 +64,7 @@ impl Language {
     /// Returns the names that code may use for a dependency, and how sure each is.
     fn names_of(self, declared: &Declared) -> Vec<(String, Confidence)> {
         match self {
-            Self::Rust => rust::names_of(declared.code_name()),
+            Self::Rust => vec![(declared.code_name().replace('-', "_"), Confidence::High)],
             Self::JavaScript => vec![(declared.code_name().to_owned(), Confidence::High)],
             Self::Python => python::names_of(&declared.name),
             Self::Go => vec![(declared.name.clone(), Confidence::High)],
@@ -80,24 +73,11 @@ impl Language {
     }
 }
 
-/// Something that a file imports or at least names.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Import {
-    /// The name as dependencies are known by.
-    name: String,
-    /// Whether it is only named (a text, a comment, a variable), not imported.
-    weak: bool,
-}
-
-/// What is known of one declared dependency.
+/// The files that import one declared dependency, and how sure it is that they mean it.
 #[derive(Debug, Clone, Default)]
 struct Evidence {
     files: BTreeSet<u32>,
     confidence: Option<Confidence>,
-    /// Whether a file names it without importing it.
-    named: bool,
-    /// Whether the package has code that is made while it is built, and not seen here.
-    generated: bool,
 }
 
 /// The names by which the dependencies of one manifest are known.
@@ -110,7 +90,7 @@ struct Index {
 pub(super) fn trace(
     listing: &FileList,
     manifests: &[ManifestFacts],
-    control: &Control,
+    budget: &Budget,
 ) -> Result<Traced, AnalysisError> {
     let mut incomplete = Vec::new();
     let mut indexes: HashMap<(Language, &str), Vec<Index>> = HashMap::new();
@@ -130,7 +110,7 @@ pub(super) fn trace(
             .or_default()
             .extend(index.names.keys().cloned());
         indexes
-            .entry((language, manifest.folder()))
+            .entry((language, home_of(manifest)))
             .or_default()
             .push(index);
     }
@@ -147,28 +127,22 @@ pub(super) fn trace(
         .filter(|(_, _, language)| known.contains_key(language))
         .collect();
     let nothing = HashSet::new();
-    let (found, complete) = in_parallel(&sources, control, |(_, path, language)| {
-        let bytes = listing.bytes(path, SOURCE_LIMIT).ok()?;
-        let text = String::from_utf8_lossy(&bytes);
-        Some(imports(
-            *language,
-            &text,
-            known.get(language).unwrap_or(&nothing),
-        ))
+    let (found, complete) = in_parallel(&sources, budget, |(_, path, language)| {
+        let bytes = listing.bytes(path, MAX_SOURCE_SIZE).ok()?;
+        let known = known.get(language).unwrap_or(&nothing);
+        Some(imported_in(*language, name_of(path), &bytes, known))
     });
-    control.check()?;
+    budget.check()?;
     if !complete {
         // What was not read may hold the import that is missing.
-        incomplete.push(Incomplete::out_of_time(
-            "usage of dependencies and the unused ones",
-        ));
+        incomplete.push(Incomplete::out_of_time("usage of dependencies"));
         return Ok(Traced {
             usage: Vec::new(),
             unused: Vec::new(),
             incomplete,
         });
     }
-    let skipped = found.iter().filter(|imports| imports.is_none()).count();
+    let skipped = found.iter().filter(|names| names.is_none()).count();
     if skipped > 0 {
         let what = format!("imports of {skipped} source files");
         incomplete.push(Incomplete::new(
@@ -180,19 +154,19 @@ pub(super) fn trace(
         .iter()
         .map(|each| vec![Evidence::default(); each.declared.len()])
         .collect();
-    for ((position, path, language), imports) in sources.iter().zip(found) {
-        control.check()?;
+    for ((position, path, language), names) in sources.iter().zip(found) {
+        budget.check()?;
         attribute(
             &indexes,
             &mut evidence,
             *position,
             path,
             *language,
-            &imports.unwrap_or_default(),
+            &names.unwrap_or_default(),
         );
     }
     let usage = usages(listing, manifests, &evidence);
-    let unused = verdict::unused(listing, manifests, &evidence, control)?;
+    let unused = unused::unused(listing, manifests, budget)?;
     Ok(Traced {
         usage,
         unused,
@@ -207,44 +181,53 @@ fn index(language: Language, position: usize, manifest: &ManifestFacts) -> Index
             names.entry(name).or_default().push((number, confidence));
         }
     }
-    if language == Language::Rust {
-        let all = (0..manifest.declared.len()).map(|number| (number, Confidence::Low));
-        names.insert(rust::GENERATED.to_owned(), all.collect());
-    }
+    // What may mean one dependency or another says nothing of either.
+    names.retain(|_, meant| {
+        let mut packages = meant
+            .iter()
+            .map(|&(number, _)| &manifest.declared[number].name);
+        let first = packages.next();
+        packages.all(|name| Some(name) == first)
+    });
     Index {
         manifest: position,
         names,
     }
 }
 
-fn imports(language: Language, text: &str, known: &HashSet<String>) -> Vec<Import> {
-    let mut found: Vec<Import> = match language {
-        Language::Rust => rust::imports(text, known),
-        Language::JavaScript => javascript::imports(text, known),
-        Language::Python => python::imports(text, known),
-        Language::Go => go::imports(text, known),
-        Language::Java => java::imports(text, known),
-    };
-    found.sort();
-    found.dedup();
-    found
+/// Returns the folder whose code a manifest serves: the one around a folder of requirement files.
+fn home_of(manifest: &ManifestFacts) -> &str {
+    let folder = manifest.folder();
+    if manifest.ecosystem != Ecosystem::Pypi {
+        return folder;
+    }
+    let mut home = folder;
+    let mut at = folder;
+    while !at.is_empty() {
+        let above = folder_of(at);
+        if name_of(at) == "requirements" {
+            home = above;
+        }
+        at = above;
+    }
+    home
 }
 
-/// Gives each import to the nearest manifest above the file that declares it.
+/// Attributes each import to the nearest manifest above the file that declares it.
 fn attribute(
     indexes: &HashMap<(Language, &str), Vec<Index>>,
     evidence: &mut [Vec<Evidence>],
     file: u32,
     path: &str,
     language: Language,
-    imports: &[Import],
+    names: &BTreeSet<String>,
 ) {
-    for import in imports {
+    for name in names {
         let mut folder = folder_of(path);
         loop {
             let mut taken = false;
             for index in indexes.get(&(language, folder)).into_iter().flatten() {
-                for &(number, confidence) in index.names.get(&import.name).into_iter().flatten() {
+                for &(number, confidence) in index.names.get(name).into_iter().flatten() {
                     let Some(evidence) = evidence
                         .get_mut(index.manifest)
                         .and_then(|all| all.get_mut(number))
@@ -252,18 +235,9 @@ fn attribute(
                         continue;
                     };
                     taken = true;
-                    if import.name == rust::GENERATED {
-                        evidence.generated = true;
-                    } else if import.weak {
-                        evidence.named = true;
-                    } else {
-                        evidence.files.insert(file);
-                        evidence.confidence = Some(
-                            evidence
-                                .confidence
-                                .map_or(confidence, |known| known.min(confidence)),
-                        );
-                    }
+                    evidence.files.insert(file);
+                    let known = evidence.confidence.unwrap_or(confidence);
+                    evidence.confidence = Some(known.min(confidence));
                 }
             }
             if taken || folder.is_empty() {
@@ -330,18 +304,4 @@ fn usages(
         ))
     });
     usages
-}
-
-/// Tells whether a declared dependency is one that code is expected to import.
-fn is_imported_by_code(declared: &Declared) -> bool {
-    let plugin = declared.condition.as_deref().is_some_and(|condition| {
-        condition == "plugin"
-            || condition == "imported management"
-            || condition.starts_with("patch of ")
-    });
-    let kind = match declared.kind {
-        Kind::Normal | Kind::Optional | Kind::Build | Kind::Dev => true,
-        Kind::Peer | Kind::Indirect => false,
-    };
-    kind && !plugin && declared.origin != Origin::Workspace
 }

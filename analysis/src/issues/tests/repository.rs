@@ -1,3 +1,5 @@
+//! TODOs, branches and file pointers of a real repository.
+
 use std::sync::atomic::Ordering;
 
 use super::*;
@@ -75,6 +77,129 @@ fn branches_left_over() {
 }
 
 #[test]
+fn branches_that_stay_or_are_worked_on_are_not_left_over() {
+    let folder = repository();
+    let root = folder.path();
+    let kept = [
+        "releases/5.4.x",
+        "6.2",
+        "v10.x",
+        "release-0.101.0",
+        "redis-7.0",
+        "stable",
+        "develop",
+        "4.0-stable",
+        "REL_15_STABLE",
+        "open",
+    ];
+    for name in kept
+        .iter()
+        .chain(&["issue-123", "2021-idea", "fix/release-notes2/x"])
+    {
+        git(root, &["branch", name], now());
+    }
+    commit(root, "later", days_ago(1));
+    git(root, &["branch", "begun"], now());
+    let mut input = input(root);
+    input.work.pulls.push(pull(1, "open"));
+    let report = issues(&input, Depth::Shallow, &patient()).unwrap();
+    let mut found: Vec<&str> = report
+        .branches
+        .iter()
+        .map(|branch| branch.name.as_str())
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, ["2021-idea", "issue-123"]);
+}
+
+#[test]
+fn the_same_remark_in_many_places_is_one() {
+    let folder = repository();
+    for name in ["a", "b", "c"] {
+        let text = "// TODO: make this work on Windows\nfn x() {}\n// TODO\n// see x/y#7 TODO: x/y#8 and https://github.com/x/y/issues/9\n";
+        write(folder.path(), &format!("{name}.rs"), text);
+    }
+    let report = issues(&input(folder.path()), Depth::Medium, &patient()).unwrap();
+    let found: Vec<(&str, u32, Option<u64>)> = report
+        .todos
+        .iter()
+        .map(|todo| (todo.text.as_str(), todo.more_places, todo.names_issue))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("make this work on Windows", 2, None),
+            ("x/y#8 and https://github.com/x/y/issues/9", 2, None),
+            ("", 0, None),
+            ("", 0, None),
+            ("", 0, None),
+        ]
+    );
+}
+
+#[test]
+fn lately_says_where_people_work() {
+    let folder = repository();
+    let root = folder.path();
+    let change = |path: &str, text: &str, days: i64| {
+        write(root, path, text);
+        git(root, &["add", "-A"], days_ago(days));
+        commit(root, "change", days_ago(days));
+    };
+    change("old/a.rs", "1", 200);
+    change("core/store/deep/er/rows.rs", "1", 30);
+    change("core/store/deep/er/rows.rs", "2", 20);
+    change("README", "1", 10);
+    git(root, &["checkout", "-q", "-b", "agent/rows", "main"], now());
+    change("core/store/deep/more.rs", "1", 9);
+    change("ui/page.rs", "1", 8);
+    git(root, &["checkout", "-q", "main"], now());
+    git(root, &["branch", "same"], now());
+    let mut input = input(root);
+    input.work.pulls.push(pull(5, "agent/rows"));
+    let report = issues(&input, Depth::Medium, &patient()).unwrap();
+    let recent = report.recent.as_ref().unwrap();
+    assert_eq!(
+        (
+            recent.days,
+            recent.newest_commit_days,
+            recent.commits,
+            recent.authors
+        ),
+        (42, 10, 3, 1)
+    );
+    let areas: Vec<(&str, u32, String)> = recent
+        .areas
+        .iter()
+        .map(|area| (area.folder.as_str(), area.commits, area.branches.join(" ")))
+        .collect();
+    assert_eq!(
+        areas,
+        [
+            ("core/store/deep", 2, "agent/rows".to_owned()),
+            (".", 1, String::new())
+        ]
+    );
+    assert_eq!(recent.areas[0].files, ["core/store/deep/er/rows.rs"]);
+    let [branch] = &recent.branches[..] else {
+        panic!("{:?}", recent.branches);
+    };
+    assert_eq!(
+        (
+            branch.name.as_str(),
+            branch.commits,
+            branch.files,
+            branch.idle_days,
+            branch.pull
+        ),
+        ("agent/rows", 2, 2, 8, Some(5))
+    );
+    assert_eq!(branch.areas, ["core/store/deep", "ui"]);
+    let shallow = issues(&input, Depth::Shallow, &patient()).unwrap();
+    assert_eq!(shallow.recent, None);
+}
+
+#[test]
 fn a_folder_without_git_is_incomplete() {
     let folder = tempfile::tempdir().unwrap();
     // A folder above may be a repository; a broken one here is the nearest.
@@ -101,7 +226,7 @@ fn remarks_that_nobody_knows_of() {
     write(root, ".gitignore", "ignored/\n");
     write(root, "ignored/c.rs", "// TODO ignored\n");
     let mut input = input(root);
-    input.open_issues = vec![
+    input.work.issues = vec![
         issue(5, "Clean up", ""),
         issue(
             6,
@@ -158,7 +283,7 @@ fn words_point_to_files() {
     write(root, "src/settings/theme.ts", "export const x = 1;\n");
     write(root, "docs/readme.md", "nothing\n");
     let mut input = input(root);
-    input.open_issues = vec![
+    input.work.issues = vec![
         issue(
             1,
             "HeaderParser loses lines",
@@ -202,17 +327,17 @@ fn cancelling_ends_it_at_once() {
     }
     // A busy machine may stall any thread; the analysis itself is quick if one try of three is.
     let quick = (0..3).any(|_| {
-        let mut control = patient();
-        let cancel = control.cancel.clone();
+        let mut budget = patient();
+        let cancel = budget.cancel.clone();
         let cancelled_at = Arc::new(std::sync::Mutex::new(None));
         let noted = cancelled_at.clone();
-        control.progress = Arc::new(move |progress: crate::Progress| {
+        budget.progress = Arc::new(move |progress: crate::Progress| {
             if progress.step == "searching remarks in the code" {
                 cancel.store(true, Ordering::Relaxed);
                 *noted.lock().unwrap() = Some(Instant::now());
             }
         });
-        let result = issues(&input(folder.path()), Depth::Deep, &control);
+        let result = issues(&input(folder.path()), Depth::Deep, &budget);
         assert!(matches!(result, Err(AnalysisError::Cancelled)));
         let took = cancelled_at.lock().unwrap().unwrap().elapsed();
         took < Duration::from_millis(100)
@@ -223,9 +348,9 @@ fn cancelling_ends_it_at_once() {
 #[test]
 fn a_late_analysis_says_what_is_missing() {
     let folder = repository();
-    let mut control = patient();
-    control.deadline = Instant::now();
-    let report = issues(&input(folder.path()), Depth::Deep, &control).unwrap();
+    let mut budget = patient();
+    budget.deadline = Instant::now();
+    let report = issues(&input(folder.path()), Depth::Deep, &budget).unwrap();
     let missing: Vec<&str> = report
         .incomplete
         .iter()

@@ -1,4 +1,7 @@
+//! Issues, pull requests and tasks: groups, duplicates, readiness.
+
 use super::*;
+use model::Missing;
 
 #[test]
 fn labels_ages_and_staleness() {
@@ -15,36 +18,25 @@ fn labels_ages_and_staleness() {
         };
         issue.created_at = days_ago(created);
         issue.updated_at = days_ago(updated);
-        input.open_issues.push(issue);
+        input.work.issues.push(issue);
     }
-    input.pulls.push(Pull {
-        number: 4,
-        title: "p".to_owned(),
-        body: String::new(),
-        labels: vec!["bug".to_owned()],
-        author: "ada".to_owned(),
-        created_at: days_ago(40),
-        updated_at: days_ago(30),
-        comments: 2,
-        url: String::new(),
-        branch: "x".to_owned(),
-        draft: true,
-    });
+    input.work.pulls.push(pull(4, "x"));
     let report = issues(&input, Depth::Shallow, &patient()).unwrap();
-    assert_eq!((report.issues, report.pulls, report.stale), (3, 1, 2));
-    let bug = &report.labels[0];
     assert_eq!(
-        (
-            bug.label.as_str(),
-            bug.issues,
-            bug.pulls,
-            bug.stale,
-            bug.oldest_days
-        ),
-        ("bug", 2, 1, 2, 400)
+        (report.issues, report.pulls, report.stale),
+        (Some(3), Some(1), 2)
     );
-    assert_eq!(bug.numbers, [2, 4, 1]);
-    assert_eq!(report.labels[1].label, "");
+    let [bug, unlabelled] = &report.labels[..] else {
+        panic!("{:?}", report.labels);
+    };
+    assert_eq!(
+        (bug.label.as_str(), bug.issues, bug.stale, bug.oldest_days),
+        ("bug", 2, 1, 400)
+    );
+    assert_eq!(bug.numbers, [2, 1]);
+    // The labels of the pull request were not read.
+    assert_eq!((unlabelled.label.as_str(), unlabelled.issues), ("", 1));
+    assert_eq!(unlabelled.numbers, [3]);
     let ages: Vec<(AgeBand, u32, u32)> = report
         .ages
         .iter()
@@ -73,7 +65,7 @@ fn labels_ages_and_staleness() {
 fn ready_blocked_critical_and_circular_tasks() {
     let folder = repository();
     let mut input = input(folder.path());
-    input.tasks = vec![
+    input.work.tasks = vec![
         task("done", TaskStatus::Done, &[], Some(1.0)),
         task("a", TaskStatus::Open, &["done"], Some(2.0)),
         task("b", TaskStatus::Open, &["a"], None),
@@ -126,7 +118,7 @@ fn ready_blocked_critical_and_circular_tasks() {
 fn likely_duplicates_share_rare_words() {
     let folder = repository();
     let mut input = input(folder.path());
-    input.open_issues = vec![
+    input.work.issues = vec![
         issue(
             1,
             "Parser crashes on empty header",
@@ -156,7 +148,7 @@ fn likely_duplicates_share_rare_words() {
 fn an_unavailable_forge_is_said() {
     let folder = repository();
     let mut input = input(folder.path());
-    input.source = Source::Unavailable {
+    input.work.source = OpenWorkSource::Unavailable {
         why: "no token".to_owned(),
     };
     let report = issues(&input, Depth::Shallow, &patient()).unwrap();
@@ -165,6 +157,67 @@ fn an_unavailable_forge_is_said() {
     assert!(
         report
             .headline()
-            .starts_with("Issues and pull requests unavailable")
+            .starts_with("Open issues and pull requests unknown")
     );
+}
+
+#[test]
+fn what_was_not_read_is_unknown_and_not_zero() {
+    let folder = repository();
+    write(folder.path(), "a.rs", "// TODO(#7): this\n");
+    let missing = |what, why: &str| Missing {
+        what,
+        why: why.to_owned(),
+    };
+    let report_of = |source, missing: Vec<Missing>, open: Vec<OpenIssue>| {
+        let mut input = input(folder.path());
+        input.work.source = source;
+        input.work.missing = missing;
+        input.work.issues = open;
+        issues(&input, Depth::Medium, &patient()).unwrap()
+    };
+    let unknown = "Open issues and pull requests unknown; 1 TODO; incomplete, see the list";
+    let why = "no token".to_owned();
+    let unavailable = report_of(OpenWorkSource::Unavailable { why }, Vec::new(), Vec::new());
+    assert_eq!(unavailable.headline(), unknown);
+    assert_eq!((unavailable.issues, unavailable.pulls), (None, None));
+    // The number may be that of an open issue.
+    assert_eq!(unavailable.todos[0].names_issue, None);
+    let no_token = vec![missing("issues and pull requests on GitHub", "no token")];
+    let local = report_of(OpenWorkSource::Local, no_token, Vec::new());
+    assert_eq!(local.headline(), unknown);
+    let alone = report_of(OpenWorkSource::Local, Vec::new(), Vec::new());
+    assert_eq!(
+        alone.headline(),
+        "Open issues unknown; 0 open pull requests; 1 TODO"
+    );
+    let failed = vec![missing("issues", "503")];
+    let half = report_of(OpenWorkSource::Github, failed, Vec::new());
+    assert_eq!((half.issues, half.pulls), (None, Some(0)));
+    let more = vec![missing("issues", "only the newest 1 were read")];
+    let many = report_of(OpenWorkSource::Github, more, vec![issue(3, "x", "y")]);
+    assert!(
+        many.headline()
+            .starts_with("at least 1 open issue, 0 open pull requests (0 stale); 1 TODO without"),
+        "{}",
+        many.headline()
+    );
+    assert_eq!(many.todos[0].names_issue, None);
+    let all = report_of(OpenWorkSource::Github, Vec::new(), Vec::new());
+    assert_eq!(all.todos[0].names_issue, Some(7));
+}
+
+#[test]
+fn a_task_that_was_not_read_is_not_hopeless() {
+    let folder = repository();
+    let mut input = input(folder.path());
+    input.work.tasks = vec![task("a", TaskStatus::Open, &["elsewhere"], None)];
+    let report = issues(&input, Depth::Shallow, &patient()).unwrap();
+    assert!(report.blocked[0].hopeless);
+    input.work.missing = vec![Missing {
+        what: "tasks",
+        why: "only 1 of 2 were read".to_owned(),
+    }];
+    let report = issues(&input, Depth::Shallow, &patient()).unwrap();
+    assert!(!report.blocked[0].hopeless);
 }

@@ -1,11 +1,10 @@
-//! Imports and exports of languages in which they are regular: ECMAScript, Python, Go, Java, C and C++.
+//! Import and export patterns of ECMAScript, Python, Go, Java, C and C++.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
-use super::{ExportKind, Import, SourceFacts};
+use super::{ExportKind, Import, Imports, SourceFacts, When};
 
 /// A pattern that is known to compile; tests run all of them.
 struct Pattern(LazyLock<Option<Regex>>);
@@ -41,12 +40,15 @@ fn bytes<'t>(captures: &Captures<'t>, number: usize) -> &'t [u8] {
 
 pattern!(
     ECMA_FROM,
-    r#"(?m)(?:^|[;}])[ \t]*(?:import|export)\b[^;'"`()]*?\bfrom\s*["']([^"'\n]+)["']"#
+    r#"(?m)(?:^|[;}>])[ \t]*(?P<word>import|export)\b(?P<names>[^;'"`()]*?)\bfrom\s*["'](?P<path>[^"'\n]+)["']"#
 );
-pattern!(ECMA_BARE, r#"(?m)(?:^|;)[ \t]*import\s*["']([^"'\n]+)["']"#);
+pattern!(
+    ECMA_BARE,
+    r#"(?m)(?:^|;)[ \t]*(?P<word>import)\s*["'](?P<path>[^"'\n]+)["']"#
+);
 pattern!(
     ECMA_CALL,
-    r#"\b(?:require|import)\s*\(\s*["']([^"'\n]+)["']"#
+    r#"(?:^|[^.\w$])(?P<word>(?:require|import)\s*\()\s*["'`](?P<path>[^"'`$\n]+)["'`]"#
 );
 pattern!(
     ECMA_EXPORT,
@@ -58,15 +60,94 @@ pattern!(
     r"(?m)^(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*="
 );
 
-/// Reads TypeScript and JavaScript.
-pub(super) fn ecma(text: &[u8], is_page: bool) -> SourceFacts {
-    let mut facts = SourceFacts::default();
-    let mut seen = HashSet::new();
+pattern!(
+    ECMA_LOAD,
+    r#"\b(?:import|require(?:\.resolve)?|mock|importActual)\s*\(?\s*["'`]([^"'`\n]+)["'`]"#
+);
+pattern!(
+    ECMA_REFERENCE,
+    r#"(?m)^[ \t]*///[ \t]*<reference types=["']([^"'\n]+)["']"#
+);
+
+/// Reads the imports of TypeScript and JavaScript; `code` is the text with its strings masked, where that matters.
+pub(super) fn ecma_imports(text: &[u8], code: Option<&[u8]>, imports: &mut Imports) {
+    let is_code = |at: usize| {
+        code.and_then(|code| code.get(at))
+            .is_none_or(|byte| !byte.is_ascii_whitespace())
+    };
     for pattern in [&ECMA_FROM, &ECMA_BARE, &ECMA_CALL] {
         for captures in pattern.each(text) {
-            facts.import(Import::Path(group(&captures, 1)), &mut seen);
+            let Some(keyword) = captures.name("word").filter(|word| is_code(word.start())) else {
+                continue;
+            };
+            let when = if keyword.as_bytes().ends_with(b"(") {
+                call_time(text, keyword.start(), keyword.as_bytes())
+            } else if captures
+                .name("names")
+                .is_some_and(|names| are_types(names.as_bytes()))
+            {
+                When::Type
+            } else {
+                When::Load
+            };
+            let path = captures
+                .name("path")
+                .map_or(&b""[..], |path| path.as_bytes());
+            imports.add(
+                when,
+                Import::Path(String::from_utf8_lossy(path).into_owned()),
+            );
         }
     }
+}
+
+/// `import()` loads later; `require()` does when it stands inside something.
+fn call_time(text: &[u8], at: usize, call: &[u8]) -> When {
+    let line = memchr::memrchr(b'\n', &text[..at]).map_or(0, |at| at + 1);
+    let is_indented = text.get(line).is_some_and(u8::is_ascii_whitespace);
+    if call.starts_with(b"import") || is_indented {
+        When::Lazy
+    } else {
+        When::Load
+    }
+}
+
+/// Whether an import brings in types alone: `type A`, `type { A }`, `{ type A, type B }`.
+fn are_types(names: &[u8]) -> bool {
+    let names = String::from_utf8_lossy(names);
+    let names = names.trim();
+    if let Some(rest) = names.strip_prefix("type") {
+        // `import type from './x'` imports a value of that name.
+        let rest = rest.trim_start();
+        return !rest.is_empty() && !rest.starts_with(',');
+    }
+    names
+        .strip_prefix('{')
+        .and_then(|names| names.strip_suffix('}'))
+        .is_some_and(|names| {
+            let mut names = names
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty());
+            names.clone().next().is_some() && names.all(|name| name.starts_with("type "))
+        })
+}
+
+/// Adds modules that are loaded without an import: by mocks, style sheets and `/// <reference>`, which is a comment.
+pub(super) fn ecma_loads(bytes: &[u8], text: &[u8], imports: &mut Imports) {
+    paths(&ECMA_LOAD, text, imports);
+    paths(&ECMA_REFERENCE, bytes, imports);
+}
+
+fn paths(pattern: &'static Pattern, text: &[u8], imports: &mut Imports) {
+    for captures in pattern.each(text) {
+        imports.add(When::Load, Import::Path(group(&captures, 1)));
+    }
+}
+
+/// Reads the exports of TypeScript and JavaScript.
+pub(super) fn ecma(text: &[u8], is_page: bool) -> SourceFacts {
+    let mut facts = SourceFacts::default();
     for captures in ECMA_EXPORT.each(text) {
         let kind = match bytes(&captures, 1) {
             b"class" | b"interface" | b"type" | b"enum" | b"namespace" => ExportKind::Type,
@@ -97,11 +178,6 @@ pub(super) fn ecma(text: &[u8], is_page: bool) -> SourceFacts {
     facts
 }
 
-pattern!(PYTHON_IMPORT, r"(?m)^[ \t]*import[ \t]+([A-Za-z_][^\n;]*)");
-pattern!(
-    PYTHON_FROM,
-    r"(?m)^[ \t]*from[ \t]*([.\w][.\w \t]*?)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n;\\]|\\\r?\n)+)"
-);
 pattern!(
     PYTHON_ITEM,
     r"(?m)^(?:async[ \t]+)?(def|class)[ \t]+([A-Za-z]\w*)"
@@ -112,38 +188,9 @@ pattern!(
 );
 pattern!(PYTHON_MAIN, r"(?m)^if[ \t]+__name__[ \t]*==");
 
-/// Reads Python.
+/// Reads the exports of Python.
 pub(super) fn python(text: &[u8]) -> SourceFacts {
     let mut facts = SourceFacts::default();
-    let mut seen = HashSet::new();
-    for captures in PYTHON_IMPORT.each(text) {
-        for module in group(&captures, 1).split(',') {
-            let module = module
-                .split_whitespace()
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            if !module.is_empty() {
-                facts.import(
-                    Import::From {
-                        module,
-                        names: Vec::new(),
-                    },
-                    &mut seen,
-                );
-            }
-        }
-    }
-    for captures in PYTHON_FROM.each(text) {
-        let names = group(&captures, 2)
-            .trim_matches(|character| matches!(character, '(' | ')'))
-            .split(',')
-            .filter_map(|name| name.split_whitespace().find(|word| *word != "\\"))
-            .map(str::to_owned)
-            .collect();
-        let module = group(&captures, 1).replace([' ', '\t'], "");
-        facts.import(Import::From { module, names }, &mut seen);
-    }
     for captures in PYTHON_ITEM.each(text) {
         let kind = if bytes(&captures, 1) == b"class" {
             ExportKind::Type
@@ -159,26 +206,39 @@ pub(super) fn python(text: &[u8]) -> SourceFacts {
     facts
 }
 
-pattern!(GO_IMPORT, r#"(?m)^import\s+(?:[\w.]+\s+)?"([^"\n]+)""#);
+pattern!(GO_IMPORT, r#"(?m)^import\s+(?:([\w.]+)\s+)?"([^"\n]+)""#);
 pattern!(GO_IMPORTS, r"(?m)^import\s*\(([^)]*)\)");
-pattern!(QUOTED, r#""([^"\n]+)""#);
+pattern!(GO_IMPORTED, r#"(?:([\w.]+)[ \t]+)?"([^"\n]+)""#);
 pattern!(GO_FUNCTION, r"(?m)^func\s+(?:\([^)]*\)\s*)?([A-Z]\w*)");
 pattern!(GO_ITEM, r"(?m)^(type|var|const)\s+([A-Z]\w*)");
 pattern!(GO_MAIN, r"(?m)^package\s+main\b");
 pattern!(GO_MAIN_FUNCTION, r"(?m)^func\s+main\s*\(\s*\)");
 
-/// Reads Go.
+/// Reads the imports of Go from the part before all declarations.
+pub(super) fn go_imports(text: &[u8], imports: &mut Imports) {
+    let mut add = |captures: &Captures<'_>| {
+        let (alias, path) = (group(captures, 1), group(captures, 2));
+        let import = if alias.is_empty() {
+            Import::Path(path)
+        } else {
+            Import::From {
+                module: path,
+                names: vec![alias],
+            }
+        };
+        imports.add(When::Load, import);
+    };
+    GO_IMPORT.each(text).for_each(|captures| add(&captures));
+    for block in GO_IMPORTS.each(text) {
+        GO_IMPORTED
+            .each(bytes(&block, 1))
+            .for_each(|captures| add(&captures));
+    }
+}
+
+/// Reads the exports of Go.
 pub(super) fn go(text: &[u8]) -> SourceFacts {
     let mut facts = SourceFacts::default();
-    let mut seen = HashSet::new();
-    for captures in GO_IMPORT.each(text) {
-        facts.import(Import::Path(group(&captures, 1)), &mut seen);
-    }
-    for block in GO_IMPORTS.each(text) {
-        for captures in QUOTED.each(bytes(&block, 1)) {
-            facts.import(Import::Path(group(&captures, 1)), &mut seen);
-        }
-    }
     for captures in GO_ITEM.each(text) {
         let kind = if bytes(&captures, 1) == b"type" {
             ExportKind::Type
@@ -194,10 +254,9 @@ pub(super) fn go(text: &[u8]) -> SourceFacts {
     facts
 }
 
-pattern!(JAVA_PACKAGE, r"(?m)^\s*package\s+([\w.]+)\s*;");
 pattern!(
     JAVA_IMPORT,
-    r"(?m)^\s*import\s+(?:static\s+)?([\w.]+(?:\.\*)?)\s*;"
+    r"(?m)^\s*import\s+(?:static\s+)?([\w.]+?(?:\.\*)?)(?:[\s;{]|$)"
 );
 pattern!(
     JAVA_TYPE,
@@ -209,17 +268,14 @@ pattern!(
 );
 pattern!(JAVA_MAIN, r"public\s+static\s+void\s+main\s*\(");
 
-/// Reads Java.
+/// Reads the imports of Java, Kotlin, Scala and Groovy.
+pub(super) fn java_imports(text: &[u8], imports: &mut Imports) {
+    paths(&JAVA_IMPORT, text, imports);
+}
+
+/// Reads the exports of Java.
 pub(super) fn java(text: &[u8]) -> SourceFacts {
     let mut facts = SourceFacts::default();
-    let mut seen = HashSet::new();
-    facts.package = JAVA_PACKAGE
-        .each(text)
-        .next()
-        .map(|captures| group(&captures, 1));
-    for captures in JAVA_IMPORT.each(text) {
-        facts.import(Import::Path(group(&captures, 1)), &mut seen);
-    }
     for captures in JAVA_TYPE.each(text) {
         facts.export(ExportKind::Type, bytes(&captures, 1));
     }
@@ -248,10 +304,8 @@ pattern!(
     r"(?m)^(?:extern[ \t]+)?(?:int|void|auto)?[ \t]*main[ \t]*\("
 );
 
-/// Reads C and C++; only headers export.
-pub(super) fn c(text: &[u8], is_header: bool) -> SourceFacts {
-    let mut facts = SourceFacts::default();
-    let mut seen = HashSet::new();
+/// Reads the headers that C and C++ include.
+pub(super) fn c_imports(text: &[u8], imports: &mut Imports) {
     for captures in C_INCLUDE.each(text) {
         let path = group(&captures, 2).trim().to_owned();
         let import = if bytes(&captures, 1) == b"<" {
@@ -259,8 +313,13 @@ pub(super) fn c(text: &[u8], is_header: bool) -> SourceFacts {
         } else {
             Import::Path(path)
         };
-        facts.import(import, &mut seen);
+        imports.add(When::Load, import);
     }
+}
+
+/// Reads the exports of C and C++; only headers have any.
+pub(super) fn c(text: &[u8], is_header: bool) -> SourceFacts {
+    let mut facts = SourceFacts::default();
     if is_header {
         for pattern in [&C_TYPE, &C_TYPEDEF] {
             for captures in pattern.each(text) {
@@ -290,7 +349,7 @@ mod tests {
         facts
             .imports
             .iter()
-            .map(|import| match import {
+            .map(|(_, import)| match import {
                 Import::Path(path) | Import::System(path) => path.as_str(),
                 Import::From { module, .. } => module.as_str(),
             })
@@ -315,16 +374,49 @@ mod tests {
     }
 
     #[test]
+    fn tells_types_and_late_loading_from_imports() {
+        let facts = facts(
+            "TypeScript",
+            "import type { A } from './type';\nimport { type B, type C } from './types';\nimport { type D, e } from './mixed';\nimport type from './name';\nexport type { F } from './again';\nconst g = () => import('./late');\nfunction h() {\n  return require('./inside');\n}\nconst i = require('./top');\nconst text = `\nimport x from './text';\n`;\nobject.require('./method');\n",
+        );
+        let of = |when: When| -> Vec<&Import> {
+            let imports = facts.imports.iter();
+            imports
+                .filter(|(other, _)| *other == when)
+                .map(|(_, import)| import)
+                .collect()
+        };
+        let paths = |paths: &[&str]| -> Vec<Import> {
+            paths
+                .iter()
+                .map(|path| Import::Path((*path).to_owned()))
+                .collect()
+        };
+        assert_eq!(
+            of(When::Load),
+            paths(&["./mixed", "./name", "./top"])
+                .iter()
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(
+            of(When::Type),
+            paths(&["./type", "./types", "./again"])
+                .iter()
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(
+            of(When::Lazy),
+            paths(&["./late", "./inside"]).iter().collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
     fn reads_python() {
         let facts = facts(
             "Python",
             "\"\"\"\nimport nothing\n\"\"\"\nimport os, a.b as c\nfrom . import (\n  x,\n  y as z,\n)\nfrom ..pkg.mod import thing\ndef f(): pass\ndef _g(): pass\nclass K:\n  import inner\nLIMIT = 3\nif __name__ == '__main__': f()\n",
         );
-        assert_eq!(paths(&facts), ["os", "a.b", "inner", ".", "..pkg.mod"]);
-        assert!(facts.imports.contains(&Import::From {
-            module: ".".to_owned(),
-            names: vec!["x".to_owned(), "y".to_owned()]
-        }));
+        assert_eq!(paths(&facts), ["os", "a.b", ".", "..pkg.mod", "inner"]);
         assert_eq!(names(&facts), ["f", "K", "LIMIT"]);
         assert!(facts.has_main);
     }
@@ -342,7 +434,6 @@ mod tests {
             "Java",
             "package a.b;\nimport a.c.D;\nimport static a.E.f;\nimport a.g.*;\npublic final class K {\n  public int m(int x) { return x; }\n}\n",
         );
-        assert_eq!(java.package.as_deref(), Some("a.b"));
         assert_eq!(paths(&java), ["a.c.D", "a.E.f", "a.g.*"]);
         assert_eq!(names(&java), ["K", "m"]);
         let c = facts(
@@ -359,22 +450,21 @@ mod tests {
             &ECMA_FROM,
             &ECMA_BARE,
             &ECMA_CALL,
+            &ECMA_LOAD,
+            &ECMA_REFERENCE,
             &ECMA_EXPORT,
             &ECMA_EXPORT_LIST,
             &ECMA_EXPORTS,
-            &PYTHON_IMPORT,
-            &PYTHON_FROM,
             &PYTHON_ITEM,
             &PYTHON_VALUE,
             &PYTHON_MAIN,
             &GO_IMPORT,
             &GO_IMPORTS,
-            &QUOTED,
+            &GO_IMPORTED,
             &GO_FUNCTION,
             &GO_ITEM,
             &GO_MAIN,
             &GO_MAIN_FUNCTION,
-            &JAVA_PACKAGE,
             &JAVA_IMPORT,
             &JAVA_TYPE,
             &JAVA_MEMBER,

@@ -1,4 +1,4 @@
-//! Reads `use`, `mod`, paths and public items of Rust files.
+//! Parses `use`, `mod`, paths and public items of Rust files.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -6,15 +6,13 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{ExportKind, SourceFacts};
-use crate::tree::grammar::Grammar;
-use crate::tree::rust_tests;
+use super::{ExportKind, Import, SourceFacts};
 
 /// Most paths kept of one file.
-const MOST_PATHS: usize = 4_000;
+const MAX_PATHS: usize = 4_000;
 
-/// Nobody nests a `use` deeper than this; a hostile file may.
-const DEEPEST_USE: usize = 64;
+/// Deeper `use` trees are hostile.
+const MAX_USE_DEPTH: usize = 64;
 
 /// A path that is used or imported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -38,12 +36,14 @@ pub(crate) struct RustFacts {
     pub(crate) modules: Vec<(Vec<String>, String, Option<String>)>,
     /// Inline modules, each with those around it.
     pub(crate) inline: Vec<Vec<String>>,
+    /// Crates in paths that begin with `::`; macros write such paths into the code of others.
+    externs: Vec<String>,
     /// Hashes of the items that other modules can name, sorted: names would take most of the memory.
     items: Vec<u64>,
 }
 
 impl RustFacts {
-    /// Tells whether the file defines an item of this name.
+    /// Returns whether the file defines an item of this name.
     pub(crate) fn defines(&self, item: &str) -> bool {
         self.items.binary_search(&hash_of(item)).is_ok()
     }
@@ -59,11 +59,20 @@ static PATH_ATTRIBUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"#\[path\s*=\s*"([^"\n]+)"\s*\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;"#).ok()
 });
 
-/// Reads a file; `text` is the file without comments and strings.
-pub(super) fn extract(bytes: &[u8], text: &mut [u8], grammar: &Grammar) -> SourceFacts {
-    for range in rust_tests::test_ranges(bytes, grammar) {
-        text[range].fill(b' ');
-    }
+/// Returns the first name of each path: a crate, or a module of this one.
+pub(super) fn crates(bytes: &[u8], text: &[u8]) -> Vec<Import> {
+    let facts = extract(bytes, text).rust.unwrap_or_default();
+    let uses = facts.uses.iter();
+    let names: HashSet<&str> = uses
+        .filter_map(|item| item.path.split("::").next())
+        .chain(facts.externs.iter().map(String::as_str))
+        .collect();
+    let names = names.into_iter().map(str::to_owned);
+    names.map(Import::Path).collect()
+}
+
+/// Reads a file; `text` is the file with comments and strings masked.
+pub(super) fn extract(bytes: &[u8], text: &[u8]) -> SourceFacts {
     let mut places = HashMap::new();
     if memchr::memmem::find(bytes, b"#[path").is_some()
         && let Some(regex) = PATH_ATTRIBUTE.as_ref()
@@ -163,7 +172,7 @@ impl<'a> Reader<'a> {
         self.scope.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Tells whether the present place is directly in a module, not in a function or an impl.
+    /// Returns whether the present place is directly in a module, not in a function or an impl.
     fn in_module(&self) -> bool {
         self.depth == self.scope.last().map_or(0, |(_, depth)| *depth)
     }
@@ -185,7 +194,15 @@ impl<'a> Reader<'a> {
                         self.scope.pop();
                     }
                 }
-                Word::Colons => after_colons = true,
+                Word::Colons => {
+                    after_colons = true;
+                    if !self.is_inside_path()
+                        && self.rust.externs.len() < MAX_PATHS
+                        && let Some(Word::Name(name)) = self.peek()
+                    {
+                        self.rust.externs.push(name.to_owned());
+                    }
+                }
                 Word::Name("pub") => {
                     visibility = self.visibility();
                     continue;
@@ -194,6 +211,10 @@ impl<'a> Reader<'a> {
                     self.use_tree(Vec::new(), visibility != Visibility::Private, 0);
                 }
                 Word::Name("mod") if !was_after_colons => self.module(visibility),
+                // `extern crate name`
+                Word::Name("crate") if matches!(self.peek(), Some(Word::Name(_))) => {
+                    self.use_tree(Vec::new(), visibility != Visibility::Private, 0);
+                }
                 // Words that may stand between `pub` and what is public.
                 Word::Name("async" | "unsafe" | "extern" | "default" | "auto")
                 | Word::Sign(b'"') => continue,
@@ -212,11 +233,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Tells `a::b` and `<T>::b` from `::b`, a path that starts at a crate; asked right after the colons.
+    fn is_inside_path(&self) -> bool {
+        let before = self.at.checked_sub(3).and_then(|at| self.text.get(at));
+        before.is_some_and(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'>'))
+    }
+
     fn visibility(&mut self) -> Visibility {
         if self.peek() != Some(Word::Sign(b'(')) {
             return Visibility::Public;
         }
-        // `pub (A, B)` in a tuple struct is no restriction; it never precedes an item, so it does no harm.
+        // `pub (A, B)` in a tuple struct is not a restriction, but never precedes an item.
         while let Some(word) = self.next() {
             if word == Word::Sign(b')') {
                 break;
@@ -283,6 +310,7 @@ impl<'a> Reader<'a> {
     /// Reads a path in an expression or a type. Upper case starts are items, which a `use` brought in.
     fn path(&mut self, first: &str) {
         let mut path = vec![first.to_owned()];
+        let mut is_open = false;
         while self.peek() == Some(Word::Colons) {
             self.next();
             match self.peek() {
@@ -290,16 +318,22 @@ impl<'a> Reader<'a> {
                     path.push(name.to_owned());
                     self.next();
                 }
-                _ => break,
+                other => {
+                    // A macro's variable ends the path: `libc::$name`.
+                    is_open = other == Some(Word::Sign(b'$'));
+                    break;
+                }
             }
         }
-        if first.starts_with(|character: char| character.is_ascii_lowercase()) && path.len() > 1 {
+        if first.starts_with(|character: char| character.is_ascii_lowercase())
+            && (path.len() > 1 || is_open)
+        {
             self.push(&path, None, false, false);
         }
     }
 
     fn push(&mut self, path: &[String], name: Option<&str>, glob: bool, public: bool) {
-        // What the language brings along is never in the repository.
+        // The standard library is never in the repository.
         if path
             .first()
             .is_none_or(|first| matches!(first.as_str(), "std" | "core" | "alloc"))
@@ -313,14 +347,14 @@ impl<'a> Reader<'a> {
             glob,
             public,
         };
-        if self.seen.len() < MOST_PATHS && self.seen.insert(item.clone()) {
+        if self.seen.len() < MAX_PATHS && self.seen.insert(item.clone()) {
             self.rust.uses.push(item);
         }
     }
 
     /// Reads one tree of a `use`; ends before `,`, `}` or `;`.
     fn use_tree(&mut self, mut path: Vec<String>, public: bool, depth: usize) {
-        if depth > DEEPEST_USE {
+        if depth > MAX_USE_DEPTH {
             return;
         }
         loop {
@@ -372,8 +406,21 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::extract;
+    use super::super::{Family, Import, extract, imports};
     use crate::tree::language::named;
+
+    #[test]
+    fn names_crates_also_in_tests() {
+        let text = "extern crate libc as c;\nuse {std::fmt, regex};\nuse self::inner::X;\n#[tokio::main]\nfn main() -> ::anyhow::Result<()> { m!(errno::$name); Vec::<u8>::new(); '{'; }\n#[cfg(test)]\nmod tests { use rand::Rng; }\n";
+        let mut names = imports(
+            text.as_bytes(),
+            Family::Rust,
+            named("Rust").unwrap().grammar(),
+        );
+        names.sort_by_key(|import| format!("{import:?}"));
+        let expected = ["anyhow", "errno", "libc", "rand", "regex", "self", "tokio"];
+        assert_eq!(names, expected.map(|name| Import::Path(name.to_owned())));
+    }
 
     #[test]
     fn reads_uses_modules_and_items() {

@@ -1,0 +1,71 @@
+//! The summary of a dependency report within its token budget.
+
+use std::fmt::Write as _;
+
+use super::*;
+
+fn many() -> Repository {
+    let repository = Repository::with(&[]);
+    let mut manifest = String::from("[package]\nname = \"x\"\n[dependencies]\n");
+    for number in 0..6_000 {
+        writeln!(manifest, "dep{number} = \"*\"").unwrap();
+    }
+    repository.write("Cargo.toml", &manifest);
+    repository
+}
+
+#[test]
+fn many_dependencies_fit_every_budget() {
+    let report = many().report(Depth::Medium);
+    assert_eq!(report.direct.len(), 6_000);
+    for tokens in [2_000, 8_000, 20_000, 1_000_000] {
+        let summary = summarise(&report, tokens);
+        let size = serde_json::to_string(&summary).unwrap().len();
+        assert!(
+            size <= tokens.min(20_000) * 3,
+            "{size} bytes for {tokens} tokens"
+        );
+        assert!(
+            size * 10 >= tokens.min(20_000) * 3 * 6,
+            "{size} bytes waste a budget of {tokens} tokens"
+        );
+        assert_eq!(summary.direct.total(), 6_000);
+        assert_eq!(summary.loose.total(), 6_000);
+        assert_eq!(summary.headline(), report.headline());
+    }
+}
+
+#[test]
+fn long_inner_lists_are_cut_too() {
+    let repository = Repository::with(&[]);
+    for number in 0..600 {
+        repository.write(
+            &format!("m{number}/Cargo.toml"),
+            format!(
+                "[package]\nname = \"m{number}\"\n[dependencies]\nserde = \"{}\"\n",
+                number % 2
+            ),
+        );
+    }
+    let summary = summarise(&repository.report(Depth::Shallow), 8_000);
+    assert!(serde_json::to_string(&summary).unwrap().len() <= 24_000);
+    assert_eq!(
+        summary.conflicts[0].requirements[0].places.len()
+            + summary.conflicts[0].requirements[0].more_places as usize,
+        300
+    );
+    assert!(!summary.direct.is_empty());
+}
+
+#[test]
+fn the_schema_describes_what_is_sent() {
+    let schema = serde_json::to_value(schemars::schema_for!(DependencyReport)).unwrap();
+    assert!(schema["properties"]["vendoredManifests"]["description"].is_string());
+    let report = Repository::with(&[]).report(Depth::Shallow);
+    assert_eq!(report.headline(), "no dependency manifests found");
+    let sent = serde_json::to_value(&report).unwrap();
+    assert_eq!(
+        serde_json::from_value::<DependencyReport>(sent).unwrap(),
+        report
+    );
+}
