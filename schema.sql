@@ -14,7 +14,7 @@
 -- reads a whole table (shared/src/store/plans.rs). A reference to another table has an index, too, or
 -- whatever deletes there looks at every row here.
 
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- Planned work, made by create_task. `number` counts up within one repository.
 CREATE TABLE tasks (
@@ -55,8 +55,8 @@ CREATE INDEX tasks_by_planner ON tasks (created_by, status, title);
 CREATE INDEX tasks_with_issue ON tasks (created_by, repository, issue_number) WHERE issue_number IS NOT NULL;
 CREATE INDEX tasks_in_progress ON tasks (id) WHERE status = 'in_progress';
 
--- `task_id` can't start before `depends_on` is done. There are no cycles: create_task can only name
--- tasks that exist, and a dependency is never added later.
+-- `task_id` can't start before `depends_on` is done. There are no cycles: a new task can only name
+-- tasks that exist, and edit_task refuses one that waits for the task.
 CREATE TABLE task_dependencies (
     task_id    TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
     depends_on TEXT NOT NULL REFERENCES tasks (id) ON DELETE RESTRICT,
@@ -80,6 +80,8 @@ CREATE TABLE instances (
     status_before      TEXT,
     -- launched: we made worktree and session. adopted: a person's own session called a tool.
     origin             TEXT NOT NULL CHECK (origin IN ('launched', 'adopted')),
+    -- headless: takes its turns by `claude -p`, without a prompt to type at (agents of TDD runs).
+    session_mode       TEXT NOT NULL DEFAULT 'interactive' CHECK (session_mode IN ('interactive', 'headless')),
     -- Top level of the main worktree; the key under which tasks and pull requests are kept.
     repository         TEXT NOT NULL,
     worktree_path      TEXT NOT NULL,
@@ -127,8 +129,12 @@ CREATE TABLE instances (
     server_started     TEXT,
     -- When its worktree was removed, or found to hold work that is nowhere else; NULL before that.
     put_away_at        TEXT,
-    -- Why it failed, or what of it was kept and where: one sentence for the person.
+    -- Why its worktree or branch was not removed (`model::Kept` as JSON); NULL if nothing was kept.
+    kept               TEXT CHECK (json_valid(kept)),
+    -- Why it ended, for the person.
     note               TEXT,
+    -- When a person cleaned up after its failure: it needs nobody any more. NULL before that and after a new start.
+    dismissed_at       TEXT,
     -- Counts the leases on its messages: each gets the next number as its fencing token.
     delivery_epoch     INTEGER NOT NULL DEFAULT 0,
     created_at         TEXT NOT NULL,
@@ -149,6 +155,11 @@ CREATE INDEX instances_by_repository ON instances (repository);
 -- The newest of those that are over.
 CREATE INDEX instances_over ON instances (status_since DESC, id)
     WHERE status IN ('pr_merged', 'pr_closed', 'completed', 'failed', 'terminated');
+-- Those whose failure nobody has dealt with.
+CREATE INDEX instances_failed ON instances (status_since) WHERE status = 'failed' AND dismissed_at IS NULL;
+-- Those whose worktrees were kept although nobody asked for that.
+CREATE INDEX instances_kept ON instances (status_since)
+    WHERE kept ->> 'why' NOT IN ('policy', 'branch_commits', 'branch_in_use');
 -- Those that some process launches or ends.
 CREATE INDEX instances_owned ON instances (owner_pid) WHERE owner_pid IS NOT NULL;
 -- Those that have ended and whose worktrees nobody has put away.
@@ -161,6 +172,8 @@ CREATE INDEX instances_by_session ON instances (claude_session_id) WHERE claude_
 CREATE INDEX instances_by_task ON instances (task_id) WHERE task_id IS NOT NULL;
 -- Whose pull request it is.
 CREATE INDEX instances_by_pull ON instances (pr_url, repository) WHERE pr_url IS NOT NULL;
+-- Those whose pull requests may still change.
+CREATE INDEX instances_published ON instances (repository) WHERE pr_url IS NOT NULL AND status <> 'pr_merged';
 
 -- Which agents work, or have worked, on an issue.
 CREATE TABLE issue_instances (
@@ -176,8 +189,9 @@ CREATE INDEX issue_instances_by_instance ON issue_instances (instance_id);
 CREATE TABLE review_feedback (
     id                 INTEGER PRIMARY KEY,
     coding_instance_id TEXT NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
-    review_instance_id TEXT NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
-    -- 1, 2, 3 … among the rounds that count; a lost round's number is used again.
+    -- NULL: a person reviewed.
+    review_instance_id TEXT REFERENCES instances (id) ON DELETE CASCADE,
+    -- 1, 2, 3 … among the rounds that count; a lost round's number is used again. Rounds of a person are counted apart.
     round              INTEGER NOT NULL CHECK (round > 0),
     commit_id          TEXT NOT NULL,
     -- What the coder said when asking.
@@ -194,6 +208,20 @@ CREATE UNIQUE INDEX review_feedback_by_reviewer ON review_feedback (review_insta
 CREATE INDEX review_feedback_by_coder ON review_feedback (coding_instance_id, round);
 -- At most one review of a coder is under way.
 CREATE UNIQUE INDEX review_feedback_pending ON review_feedback (coding_instance_id) WHERE verdict = 'pending';
+
+-- Line comments of a person that are not sent yet; all of an agent's become one round.
+CREATE TABLE draft_comments (
+    id          INTEGER PRIMARY KEY,
+    instance_id TEXT NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
+    -- What the person was looking at.
+    commit_id   TEXT NOT NULL,
+    file        TEXT NOT NULL,
+    line        INTEGER NOT NULL CHECK (line > 0),
+    body        TEXT NOT NULL,
+    created_at  TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX draft_comments_by_instance ON draft_comments (instance_id, id);
 
 -- Text owed to an agent. Written in the same transaction as the change that causes it.
 CREATE TABLE messages (
@@ -260,6 +288,21 @@ CREATE INDEX pull_requests_by_head ON pull_requests (repository, head_branch);
 CREATE INDEX pull_requests_by_state ON pull_requests (repository, state, number);
 CREATE INDEX pull_requests_by_instance ON pull_requests (instance_id);
 
+-- How open pull requests of the built-in forge stand to their base and their branch, as last computed: boards run no merge.
+CREATE TABLE pull_standings (
+    repository  TEXT NOT NULL,
+    number      INTEGER NOT NULL,
+    -- Between which commits it was computed; between others it says nothing.
+    base_commit TEXT NOT NULL,
+    head_commit TEXT NOT NULL,
+    -- JSON array of the files in which a merge conflicts.
+    conflicts   TEXT NOT NULL,
+    -- Commits of the base that the head lacks, and of the branch.
+    behind      INTEGER NOT NULL,
+    new_commits INTEGER NOT NULL,
+    PRIMARY KEY (repository, number)
+) STRICT, WITHOUT ROWID;
+
 -- A merge that is under way, recorded before it is taken: whoever finds it after a crash finishes it.
 CREATE TABLE local_merges (
     repository  TEXT PRIMARY KEY,
@@ -317,6 +360,73 @@ CREATE TABLE event_totals (
     PRIMARY KEY (source, server, name, failed)
 ) STRICT, WITHOUT ROWID;
 
+-- How far the transcripts of agents were read for what they used. A file is read from where the last read ended, by whoever
+-- comes first; `revision` is compared in the same statement, so that nothing counts twice.
+CREATE TABLE transcripts (
+    id             INTEGER PRIMARY KEY,
+    path           TEXT NOT NULL UNIQUE,
+    -- Whose it is; the agent that a person's session works for may change.
+    instance_id    TEXT NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
+    revision       INTEGER NOT NULL,
+    -- `agent::UsageCursor` as JSON.
+    cursor         TEXT NOT NULL CHECK (json_valid(cursor)),
+    -- The size of the conversation in tokens at the last answer, its model and its time; NULL in files of subagents.
+    context_tokens INTEGER,
+    context_model  TEXT,
+    context_at     TEXT
+) STRICT;
+
+CREATE INDEX transcripts_by_instance ON transcripts (instance_id, context_at);
+
+-- The tokens that agents have used. Kept when a transcript is deleted.
+CREATE TABLE usage (
+    transcript_id  INTEGER NOT NULL REFERENCES transcripts (id) ON DELETE CASCADE,
+    instance_id    TEXT NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
+    model          TEXT NOT NULL,
+    -- With prompts above 100,000 tokens, which cost more at some models.
+    long_prompt    INTEGER NOT NULL CHECK (long_prompt IN (0, 1)),
+    input          INTEGER NOT NULL,
+    output         INTEGER NOT NULL,
+    cache_write_5m INTEGER NOT NULL,
+    cache_write_1h INTEGER NOT NULL,
+    cache_read     INTEGER NOT NULL,
+    PRIMARY KEY (transcript_id, instance_id, model, long_prompt)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX usage_by_instance ON usage (instance_id);
+
+-- The same of all agents there ever were.
+CREATE TABLE usage_totals (
+    model          TEXT NOT NULL,
+    long_prompt    INTEGER NOT NULL CHECK (long_prompt IN (0, 1)),
+    input          INTEGER NOT NULL,
+    output         INTEGER NOT NULL,
+    cache_write_5m INTEGER NOT NULL,
+    cache_write_1h INTEGER NOT NULL,
+    cache_read     INTEGER NOT NULL,
+    PRIMARY KEY (model, long_prompt)
+) STRICT, WITHOUT ROWID;
+
+-- The turn of an agent, as Claude Code's hooks tell it. A prompt begins one, and what a Stop hook says continues it.
+CREATE TABLE turns (
+    instance_id TEXT PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
+    -- NULL while it is under way.
+    ended_at    TEXT,
+    -- The last paragraph that the agent said: no hidden characters, secrets redacted, 2 KB at most.
+    said        TEXT,
+    -- Whether it was reminded in this turn of what it left undone.
+    reminded    INTEGER NOT NULL DEFAULT 0 CHECK (reminded IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+-- What a person was told of outside the page; whoever adds the row tells it.
+CREATE TABLE notifications (
+    instance_id TEXT NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
+    -- What needed them, and what tells it apart from the last time.
+    event       TEXT NOT NULL,
+    created_at  TEXT NOT NULL,
+    PRIMARY KEY (instance_id, event)
+) STRICT, WITHOUT ROWID;
+
 -- Who has taken control of an agent's terminal in the dashboard: nothing is typed into it for anybody else.
 CREATE TABLE pane_control (
     instance_id TEXT PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
@@ -326,6 +436,25 @@ CREATE TABLE pane_control (
     holder      TEXT NOT NULL,
     -- Not after this time, unless renewed.
     until       TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- How an agent's last session ended: what is left of it once the session is gone.
+CREATE TABLE endings (
+    instance_id TEXT PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
+    -- Both NULL: the program was still running when its session was ended.
+    exit_status INTEGER,
+    signal      INTEGER,
+    -- The last lines of its terminal, secrets redacted.
+    screen      TEXT NOT NULL,
+    at          TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The oldest.
+CREATE INDEX endings_by_time ON endings (at);
+
+-- Agents that continue a branch which was there before them: it is never deleted with their worktrees.
+CREATE TABLE continued_branches (
+    instance_id TEXT PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
 -- Webhooks that were heard: GitHub names each, and one that comes again changes nothing. The newest are kept.

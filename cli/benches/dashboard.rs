@@ -4,27 +4,20 @@
 //! dashboard and of the tmux clients that it runs.
 
 #![expect(
-    clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "prints a table; a measurement that fails has nothing to say"
 )]
 
-#[path = "../tests/review/dashboard/client.rs"]
-#[expect(dead_code, reason = "the tests use the rest of it")]
-mod client;
-#[path = "../tests/review/support.rs"]
-#[expect(dead_code, reason = "the tests use the rest of it")]
-mod support;
-
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-use client::Dashboard;
 use serde_json::json;
-use shared::model::{EventSource, InstanceId, InstanceKind, LaunchStep, Origin, StatusEvent};
+use shared::model::{EventSource, InstanceId, Note, StatusEvent};
 use shared::store::{NewEvent, NewInstance};
-use support::Place;
+use tests::bench::{Times, milliseconds};
+use tests::dashboard::Dashboard;
+use tests::{AgentEnv, sample_instance};
 
 const AGENTS: usize = 200;
 const EVENTS: usize = 100_000;
@@ -45,52 +38,24 @@ fn row(name: &str, measured: impl Display, goal: &str) {
     println!("{name:<58} {measured:>12}  {goal}");
 }
 
-fn milliseconds(time: Duration) -> String {
-    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+fn in_milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", milliseconds(time))
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
-}
-
-fn timed(work: impl Fn()) -> Duration {
-    let times = (0..ROUNDS).map(|_| {
-        let began = Instant::now();
-        work();
-        began.elapsed()
-    });
-    median(times.collect())
-}
-
-fn agent(place: &Place, number: usize) -> NewInstance {
+fn agent(env: &AgentEnv, number: usize) -> NewInstance {
+    let id = format!("work-bench-a{number}");
     NewInstance {
-        id: format!("work-bench-a{number}").parse().unwrap(),
-        kind: InstanceKind::Coding,
-        // Nobody takes one without a session for dead.
-        origin: Origin::Adopted,
-        repository: place.path("repo").display().to_string(),
-        worktree_path: place.path("repo"),
-        branch_name: Some(format!("codex/work-bench-a{number}")),
-        base_branch: "main".to_owned(),
-        base_commit: None,
-        tmux_session: None,
-        tmux_pane: None,
-        claude_session_id: None,
-        issue_number: None,
-        task_id: None,
-        parent_instance_id: None,
+        repository: env.repository().display().to_string(),
+        worktree_path: env.repository().to_owned(),
+        branch_name: Some(format!("codex/{id}")),
         prompt: "Fix the login page, which fails when the name has an apostrophe.\n".repeat(20),
-        require_review: false,
-        max_reviews: 3,
-        launch_step: LaunchStep::Ready,
-        owner: None,
+        ..sample_instance(&id)
     }
 }
 
-fn fill(place: &Place) -> InstanceId {
-    let store = place.store();
-    let agents: Vec<NewInstance> = (0..AGENTS).map(|number| agent(place, number)).collect();
+fn fill(env: &AgentEnv) -> InstanceId {
+    let store = env.store();
+    let agents: Vec<NewInstance> = (0..AGENTS).map(|number| agent(env, number)).collect();
     store
         .write_now(|w| {
             for agent in &agents {
@@ -118,9 +83,9 @@ fn fill(place: &Place) -> InstanceId {
 
 /// Two hundred agents with sessions in tmux, and a long past.
 fn many() {
-    let place = Place::new("idle", "idle");
+    let env = AgentEnv::new("idle", "idle");
     for number in 0..AGENTS {
-        place.tmux(&[
+        env.tmux(&[
             "-f",
             "/dev/null",
             "new-session",
@@ -130,8 +95,8 @@ fn many() {
             "sleep 1000",
         ]);
     }
-    let first = fill(&place);
-    let dashboard = Dashboard::start(&place, &[]);
+    let first = fill(&env);
+    let dashboard = Dashboard::start(&env, &[]);
     for (name, path, goal) in [
         ("the board as JSON", "/api/board".to_owned(), "under 100 ms"),
         ("the board as a page", "/".to_owned(), "under 100 ms"),
@@ -145,23 +110,23 @@ fn many() {
         ),
     ] {
         let bytes = dashboard.get(&path).body.len();
-        let took = timed(|| assert_eq!(dashboard.get(&path).status, 200));
+        let times = Times::of(ROUNDS, || assert_eq!(dashboard.get(&path).status, 200));
         let name = format!(
             "{name}, {AGENTS} agents, {EVENTS} events ({} KB)",
             bytes / 1024
         );
-        row(&name, milliseconds(took), goal);
+        row(&name, in_milliseconds(times.median()), goal);
     }
     let mut changes = dashboard.stream("/api/changes");
     assert!(changes.next().is_some());
-    let store = place.store();
+    let store = env.store();
     let times = (0..ROUNDS).map(|number| {
         // What agents do is looked at once a second, and may be a change, too.
         std::thread::sleep(Duration::from_millis(150));
         let note = format!("note {number}");
         let began = Instant::now();
         store
-            .write_now(|w| w.set_note(&first, Some(&note)))
+            .write_now(|w| w.set_note(&first, &Note::because(note.as_str())))
             .unwrap();
         changes.until("a change", |name, _| name == "change");
         let _ = dashboard.get("/?fragment=1");
@@ -169,7 +134,7 @@ fn many() {
     });
     row(
         "from a change to the new board",
-        milliseconds(median(times.collect())),
+        in_milliseconds(Times::new(times).median()),
         "under 500 ms",
     );
     row(
@@ -192,14 +157,14 @@ fn many() {
 
 /// One terminal, looked at while it prints and while it does not.
 fn terminal() {
-    let mut place = Place::new("idle", "idle");
-    place.set("CODEX_AGENT_COMMAND", AGENT);
-    let dashboard = Dashboard::start(&place, &[]);
+    let mut env = AgentEnv::new("idle", "idle");
+    env.set("CODEX_AGENT_COMMAND", AGENT);
+    let dashboard = Dashboard::start(&env, &[]);
     let launched = dashboard
         .post("/api/instances", &json!({ "prompt": "Print" }))
         .good();
     let id: InstanceId = launched["id"].as_str().unwrap().parse().unwrap();
-    let busy = place.instance(&id).worktree_path.join("busy");
+    let busy = env.instance(&id).worktree_path.join("busy");
     let path = format!("/api/instances/{id}/terminal");
     let reader = |path: String, stop: std::sync::Arc<std::sync::atomic::AtomicBool>| {
         let mut stream = dashboard.stream(&path);

@@ -9,40 +9,36 @@
     reason = "prints a table; a measurement that fails has nothing to say"
 )]
 
-#[path = "../tests/phases/support.rs"]
-#[expect(dead_code, reason = "the tests use the rest of it")]
-mod support;
-
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use shared::model::Phase;
-use support::{LIBRARY, Place, SESSION};
+use tests::bench::{Times, milliseconds};
+use tests::phase_env::{LIBRARY, PhaseEnv, SESSION};
 
 const FILES: usize = 20_000;
 const ROUNDS: usize = 300;
 const LONG_ROUNDS: usize = 30;
 
 fn main() {
-    let place = Place::scripted();
+    let env = PhaseEnv::scripted();
     for number in 0..FILES {
         let name = format!("src/part{}/file{number}.rs", number % 200);
-        place.write(&name, &format!("pub fn f{number}() {{}}\n"));
+        env.write(&name, &format!("pub fn f{number}() {{}}\n"));
     }
-    place.git(&["add", "-A"]);
-    place.git(&["commit", "-q", "-m", "many files"]);
+    env.commit_all("many files");
     let began = Instant::now();
-    place.begin(Phase::Tests);
+    env.begin(Phase::Tests);
     println!(
         "/tdd start, with a snapshot of {FILES} files: {:.0} ms\n",
-        began.elapsed().as_secs_f64() * 1e3
+        milliseconds(began.elapsed())
     );
     println!(
         "{:<46} {:>9} {:>9} {:>9} {:>9}  goal",
         "milliseconds", "floor p50", "floor p99", "ours p50", "ours p99"
     );
-    let at = |name: &str| place.repo().join(name);
+    let at = |name: &str| env.repository().join(name);
     let write = json!({ "tool_name": "Write", "tool_input": { "file_path": at("src/part7/file7.rs"), "content": "pub fn x() {}" } });
     let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": at("src/lib.rs"), "old_string": "add(1, 1), 2", "new_string": "add(2, 2), 4" } });
     assert!(LIBRARY.contains("add(1, 1), 2"));
@@ -51,13 +47,13 @@ fn main() {
         Command::new("true").stdin(Stdio::null()).status().unwrap();
     };
     let status = || {
-        place.git(&["status", "--porcelain"]);
+        env.git(&["status", "--porcelain"]);
     };
     let hook = |event: &'static str, rest: &Value| {
-        let payload = place.payload(SESSION, event, rest).to_string();
-        let place = &place;
+        let payload = env.payload(SESSION, event, rest).to_string();
+        let env = &env;
         move || {
-            place.raw_hook(event, payload.as_bytes());
+            env.raw_hook(event, payload.as_bytes());
         }
     };
     row(
@@ -90,27 +86,15 @@ fn main() {
     );
 }
 
-/// Takes both in turn, so that whatever else the machine does falls on both.
+/// Prints percentiles of both, measured in turn.
 fn row(name: &str, rounds: usize, floor: impl Fn(), ours: impl Fn(), goal: &str) {
-    let time_of = |work: &dyn Fn()| {
-        let began = Instant::now();
-        work();
-        began.elapsed()
-    };
-    let (mut floors, mut times): (Vec<_>, Vec<_>) = (0..rounds)
-        .map(|_| (time_of(&floor), time_of(&ours)))
-        .unzip();
-    floors.sort();
-    times.sort();
-    let part = |times: &[Duration], percent: usize| {
-        let at = (times.len() * percent / 100).min(times.len() - 1);
-        times[at].as_secs_f64() * 1e3
-    };
+    let [floor, ours] = Times::in_turn(rounds, floor, ours);
+    let part = |times: &Times, percent| milliseconds(times.percentile(percent));
     println!(
         "{name:<46} {:>9.1} {:>9.1} {:>9.1} {:>9.1}  {goal}",
-        part(&floors, 50),
-        part(&floors, 99),
-        part(&times, 50),
-        part(&times, 99)
+        part(&floor, 50),
+        part(&floor, 99),
+        part(&ours, 50),
+        part(&ours, 99)
     );
 }

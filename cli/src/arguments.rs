@@ -1,61 +1,32 @@
-//! What can be typed.
+//! The command-line arguments, and the one dispatch from a subcommand to its function.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::attach::AttachArgs;
-use crate::commands::backup::BackupArgs;
-use crate::commands::clean::CleanArgs;
-use crate::commands::code::CodeArgs;
-use crate::commands::completions::CompletionsArgs;
-use crate::commands::config::ConfigArgs;
-use crate::commands::dashboard::DashboardArgs;
-use crate::commands::doctor::DoctorArgs;
-use crate::commands::events::EventsArgs;
-use crate::commands::exec_agent::ExecAgentArgs;
-use crate::commands::finish_instance::FinishInstanceArgs;
-use crate::commands::hook::HookArgs;
-use crate::commands::host_agent::HostAgentArgs;
-use crate::commands::init::InitArgs;
-use crate::commands::list::ListArgs;
-use crate::commands::logs::LogsArgs;
-use crate::commands::man::ManArgs;
-use crate::commands::phase::PhaseArgs;
-use crate::commands::plan::PlanArgs;
-use crate::commands::pr::PrArgs;
-use crate::commands::restore::RestoreArgs;
-use crate::commands::resume::ResumeArgs;
-use crate::commands::review::ReviewArgs;
-use crate::commands::send::SendArgs;
-use crate::commands::show::ShowArgs;
-use crate::commands::start_agent::StartAgentArgs;
-use crate::commands::stop::StopArgs;
-use crate::commands::sync::SyncArgs;
-use crate::commands::tasks::TasksArgs;
-use crate::commands::tdd::TddArgs;
-use crate::commands::trust::TrustArgs;
-use crate::demo::{DemoAgentArgs, DemoArgs};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{commands, demo};
 
 const EXAMPLES: &str = "\
-Begin here:
-  claude-codex demo                          see it all at work, on a repository of its own
-  claude-codex doctor                        is everything there that agents need?
-  claude-codex code \"Fix the login page\"     an agent at work in its own worktree and tmux session
-  claude-codex list                          who is doing what
+Start here:
+  claude-codex demo                          watch the whole system work on a sample repository
+  claude-codex doctor                        check that everything agents need is installed
+  claude-codex code \"Fix the login page\"     launch an agent in its own worktree and tmux session
+  claude-codex list                          show what every agent is doing
   claude-codex dashboard                     the same in the browser, with live terminals
   claude-codex attach work-fix-the-login-page-a1
-                                             look over its shoulder (Ctrl-b d leaves it at work)
-  claude-codex tdd SPEC.md                   from a specification to a pull request, unattended
-  claude-codex pr list                       what was published; pr show, diff, merge, close
-  claude-codex stop ID                       end it; unsaved work is kept
-  claude-codex clean                         remove what ended agents left
+                                             watch it in its terminal (Ctrl-b d detaches)
+  claude-codex tdd SPEC.md                   turn a specification into a pull request, unattended
+  claude-codex pr list                       list pull requests; also pr show, diff, merge
+  claude-codex stop ID                       end an agent; unsaved work is kept
+  claude-codex clean                         remove worktrees and files of ended agents
 
-Exit codes: 0 done, 1 failed, 2 wrong usage.";
+Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
 /// Launch, watch and end Claude Code agents that work side by side on one repository
 #[derive(Debug, Parser)]
 #[command(name = "claude-codex", version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Print JSON, also for errors
+    /// Print JSON, including errors
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -64,52 +35,95 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Code(CodeArgs),
-    Plan(PlanArgs),
-    Review(ReviewArgs),
-    Tdd(TddArgs),
-    List(ListArgs),
-    Show(ShowArgs),
-    Attach(AttachArgs),
-    Send(SendArgs),
-    Stop(StopArgs),
-    Resume(ResumeArgs),
-    Clean(CleanArgs),
-    Tasks(TasksArgs),
-    Phase(PhaseArgs),
-    Pr(PrArgs),
-    Sync(SyncArgs),
-    Events(EventsArgs),
-    Logs(LogsArgs),
-    Dashboard(DashboardArgs),
-    Doctor(DoctorArgs),
-    Backup(BackupArgs),
-    Restore(RestoreArgs),
-    Init(InitArgs),
-    Config(ConfigArgs),
-    Trust(TrustArgs),
-    Demo(DemoArgs),
-    Completions(CompletionsArgs),
+    Code(commands::code::CodeArgs),
+    Plan(commands::plan::PlanArgs),
+    Review(commands::review::ReviewArgs),
+    Tdd(commands::tdd::TddArgs),
+    List(commands::list::ListArgs),
+    Show(commands::show::ShowArgs),
+    Attach(commands::attach::AttachArgs),
+    Send(commands::send::SendArgs),
+    Stop(commands::stop::StopArgs),
+    Resume(commands::resume::ResumeArgs),
+    Clean(commands::clean::CleanArgs),
+    Tasks(commands::tasks::TasksArgs),
+    Phase(commands::phase::PhaseArgs),
+    Pr(commands::pr::PrArgs),
+    Sync(commands::sync::SyncArgs),
+    Events(commands::events::EventsArgs),
+    Logs(commands::logs::LogsArgs),
+    Dashboard(commands::dashboard::DashboardArgs),
+    Doctor(commands::doctor::DoctorArgs),
+    Backup(commands::backup::BackupArgs),
+    Restore(commands::restore::RestoreArgs),
+    Init(commands::init::InitArgs),
+    Config(commands::config::ConfigArgs),
+    Trust(commands::trust::TrustArgs),
+    Demo(demo::DemoArgs),
+    Completions(commands::completions::CompletionsArgs),
     #[command(hide = true)]
-    Man(ManArgs),
+    Man(commands::man::ManArgs),
     #[command(hide = true)]
-    Hook(HookArgs),
+    Hook(commands::hook::HookArgs),
     #[command(hide = true)]
-    DemoAgent(DemoAgentArgs),
+    DemoAgent(demo::DemoAgentArgs),
     #[command(hide = true)]
-    ExecAgent(ExecAgentArgs),
+    ExecAgent(commands::exec_agent::ExecAgentArgs),
     #[command(hide = true)]
-    FinishInstance(FinishInstanceArgs),
+    FinishInstance(commands::finish_instance::FinishInstanceArgs),
     #[command(hide = true)]
-    HostAgent(HostAgentArgs),
+    HostAgent(commands::host_agent::HostAgentArgs),
     #[command(hide = true)]
-    StartAgent(StartAgentArgs),
+    Notify(commands::notify::NotifyArgs),
+    #[command(hide = true)]
+    StartAgent(commands::start_agent::StartAgentArgs),
+}
+
+impl Command {
+    /// Runs the command.
+    pub(crate) async fn run(self, output: Output) -> Result<(), Failure> {
+        match self {
+            Self::Code(args) => commands::code::code(args, output).await,
+            Self::Plan(args) => commands::plan::plan(args, output).await,
+            Self::Review(args) => commands::review::review(&args, output).await,
+            Self::Tdd(args) => commands::tdd::tdd(args, output).await,
+            Self::List(args) => commands::list::list(&args, output).await,
+            Self::Show(args) => commands::show::show(&args, output).await,
+            Self::Attach(args) => commands::attach::attach(&args, output).await,
+            Self::Send(args) => commands::send::send(&args, output).await,
+            Self::Stop(args) => commands::stop::stop(&args, output).await,
+            Self::Resume(args) => commands::resume::resume(&args, output).await,
+            Self::Clean(args) => commands::clean::clean(&args, output).await,
+            Self::Tasks(args) => commands::tasks::tasks(args, output).await,
+            Self::Phase(args) => commands::phase::phase(&args, output).await,
+            Self::Pr(args) => commands::pr::pr(args, output).await,
+            Self::Sync(_) => commands::sync::sync(output).await,
+            Self::Events(args) => commands::events::events(args, output).await,
+            Self::Logs(args) => commands::logs::logs(&args, output).await,
+            Self::Dashboard(args) => commands::dashboard::dashboard(args, output).await,
+            Self::Doctor(args) => commands::doctor::doctor(&args, output).await,
+            Self::Backup(args) => commands::backup::backup(args, output).await,
+            Self::Restore(args) => commands::restore::restore(&args, output).await,
+            Self::Init(args) => commands::init::init(&args, output).await,
+            Self::Config(_) => commands::config::config(output).await,
+            Self::Trust(args) => commands::trust::trust(&args, output).await,
+            Self::Demo(args) => Box::pin(demo::demo(&args, output)).await,
+            Self::Completions(args) => commands::completions::completions(&args).await,
+            Self::Man(args) => commands::man::man(&args, Arguments::command()).await,
+            // Handled in `main`, before the arguments are parsed; listed here for `--help`.
+            Self::Hook(_) => Ok(()),
+            Self::DemoAgent(args) => demo::demo_agent(&args).await,
+            Self::ExecAgent(args) => commands::exec_agent::exec_agent(&args).await,
+            Self::FinishInstance(args) => commands::finish_instance::finish_instance(&args).await,
+            Self::HostAgent(args) => commands::host_agent::host_agent(&args, output).await,
+            Self::Notify(args) => commands::notify::notify(&args).await,
+            Self::StartAgent(args) => commands::start_agent::start_agent(&args).await,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -127,7 +141,7 @@ mod tests {
                 help.is_some_and(|help| help.contains(&name)),
                 "{name} has no example"
             );
-            assert!(sub.get_about().is_some(), "{name} says nothing");
+            assert!(sub.get_about().is_some(), "{name} has no description");
         }
     }
 

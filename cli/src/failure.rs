@@ -1,4 +1,4 @@
-//! How a command ends when it does not end well.
+//! Failure of a command, and its exit code.
 
 use std::io;
 
@@ -8,16 +8,16 @@ use shared::store::StoreError;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// To be printed.
+    /// An error to print.
     Error(Error),
-    /// Everything was said already.
+    /// The command has already printed what is wrong.
     Reported,
-    /// Whoever read our output has gone, as `head` does; there is nobody to tell.
+    /// The reader of our output has closed the pipe (EPIPE), as `head` does.
     Unread,
 }
 
 impl Failure {
-    /// Returns the exit code: 2 for what was typed wrongly, else 1.
+    /// Returns the exit code: 2 for wrong usage, 0 for a closed pipe, otherwise 1.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Error(error) if error.code == Code::InvalidArguments => 2,

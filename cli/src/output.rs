@@ -1,13 +1,15 @@
-//! Printing: data to standard output, everything else to standard error.
+//! Output: data on standard output, everything else on standard error.
 //!
-//! Styles are stripped where they can't be shown (no terminal, `NO_COLOR`), so callers just use them.
+//! Colours and styles are stripped where they cannot be shown (no terminal, `NO_COLOR`), so callers always use them.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use rustix::termios::{Winsize, tcgetwinsize};
 use serde::Serialize;
 use shared::error::{Code, Error};
+use shared::model::ActivityKind;
 
 use crate::failure::Failure;
 use crate::text::{cut, harmless, harmless_block, harmless_json};
@@ -20,22 +22,32 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 
-/// Width of lines when nobody says how wide the terminal is.
+/// Returns the style of an item of an agent's activity.
+pub(crate) const fn activity_style(kind: ActivityKind) -> Style {
+    match kind {
+        ActivityKind::Said => DIM,
+        ActivityKind::Told => NAME,
+        ActivityKind::Ran | ActivityKind::Changed | ActivityKind::Did => PLAIN,
+        ActivityKind::Passed => GOOD,
+        ActivityKind::Failed => BAD,
+        ActivityKind::Warned => WARNING,
+    }
+}
+
+/// The size assumed where the terminal reports none.
 const DEFAULT_WIDTH: usize = 100;
+const DEFAULT_HEIGHT: usize = 24;
 
-/// No line that is worth reading is longer; a broken file may be one line as a whole.
-const LONGEST_LINE: usize = 1_000;
+/// Longer lines of an error are cut: a broken file may consist of a single line.
+const MAX_LINE_COLUMNS: usize = 1_000;
 
-/// How the user wants to read.
+/// The output format: text or JSON.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
 }
 
-#[expect(
-    clippy::unused_self,
-    reason = "printing goes through the one value that knows how"
-)]
+#[expect(clippy::unused_self, reason = "all printing goes through this value")]
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
         Self { json }
@@ -55,10 +67,13 @@ impl Output {
         Self::write_json(serde_json::to_string(value))
     }
 
-    /// JSON holds no styles that would have to be taken out, but may be read in a terminal all the same.
+    /// Writes JSON with hidden characters escaped, because it may be read in a terminal.
     fn write_json(text: serde_json::Result<String>) -> Result<(), Failure> {
         let text = text.map_err(|error| {
-            Error::new(Code::Internal, format!("cannot be shown as JSON: {error}"))
+            Error::new(
+                Code::Internal,
+                format!("cannot convert the result to JSON: {error}"),
+            )
         })?;
         let mut stdout = io::stdout().lock();
         stdout.write_all(harmless_json(&text).as_bytes())?;
@@ -67,7 +82,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints text, which may hold styles of ours, and nothing unclean of others.
+    /// Prints text, which may contain our styles. Text from elsewhere must have passed `harmless`.
     pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
         let mut stdout = anstream::stdout().lock();
         stdout.write_all(text.as_bytes())?;
@@ -75,7 +90,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes text to standard output as it is, for another program.
+    /// Writes text to standard output unchanged, for another program.
     pub(crate) fn raw(self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
@@ -83,18 +98,24 @@ impl Output {
         Ok(())
     }
 
-    /// Says something beside the data, unless a program is reading.
+    /// Prints a labelled note on standard error, unless the output is JSON.
     pub(crate) fn note(self, label: &str, style: Style, text: &str) {
         if !self.json {
             say(label, style, text);
         }
     }
 
-    /// Tells beside the data what is happening, in a line that may hold styles of ours.
+    /// Prints a line, which may contain our styles, on standard error, unless the output is JSON.
     pub(crate) fn line(self, text: &str) {
         if !self.json {
             let _ = writeln!(anstream::stderr().lock(), "{text}");
         }
+    }
+
+    /// Prints an error about one of several things.
+    pub(crate) fn problem_of(self, about: &str, mut error: Error) {
+        error.message = format!("{about}: {}", error.message);
+        self.error(&error);
     }
 
     /// Prints a failure and returns the exit code.
@@ -108,7 +129,7 @@ impl Output {
     fn error(self, error: &Error) {
         let error = &error.clone().without_secrets();
         if self.json {
-            // An error consists of texts; it always becomes JSON.
+            // Serialization cannot fail: an error consists of strings and JSON.
             if let Ok(text) = serde_json::to_string(error) {
                 let _ = writeln!(io::stderr().lock(), "{}", harmless_json(&text));
             }
@@ -121,7 +142,7 @@ impl Output {
     }
 }
 
-/// Prints a labelled text to standard error; one that nobody reads is no reason to fail.
+/// Prints a labelled text on standard error. Write errors are ignored.
 fn say(label: &str, style: Style, text: &str) {
     let _ = writeln!(
         anstream::stderr().lock(),
@@ -130,14 +151,17 @@ fn say(label: &str, style: Style, text: &str) {
     );
 }
 
-/// Sets further lines in: a file's name or git's answer could have one that begins like a hint of ours.
+/// Indents continuation lines, so that a file name or output of git cannot imitate a hint of ours.
 fn beside_label(text: &str) -> String {
     let lines = harmless_block(text);
-    let lines: Vec<String> = lines.lines().map(|line| cut(line, LONGEST_LINE)).collect();
+    let lines: Vec<String> = lines
+        .lines()
+        .map(|line| cut(line, MAX_LINE_COLUMNS))
+        .collect();
     lines.join("\n  ")
 }
 
-/// Prints what clap has to say: help to standard output, wrong usage to standard error.
+/// Prints help on standard output, or a usage error on standard error.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let json = std::env::args_os().any(|word| word == "--json");
     if error.use_stderr() && json {
@@ -145,7 +169,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         let message = text.lines().next().unwrap_or_default();
         let message = message.strip_prefix("error: ").unwrap_or(message);
         let error = Error::new(Code::InvalidArguments, harmless(message)).hint(
-            "`claude-codex help` shows the commands, `claude-codex COMMAND --help` one of them.",
+            "`claude-codex help` lists the commands; `claude-codex COMMAND --help` describes one.",
         );
         Output::new(true).error(&error);
         return 2.into();
@@ -157,13 +181,19 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 /// Returns how many columns a line on standard output may have.
 pub(crate) fn width() -> usize {
     if !io::stdout().is_terminal() {
-        // Whatever reads a pipe can cut lines itself; a bound keeps tables readable in a file.
+        // A pipe has no width; a limit keeps tables readable in a file.
         return 2 * DEFAULT_WIDTH;
     }
-    terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
+    window_size().map_or(DEFAULT_WIDTH, |size| usize::from(size.ws_col))
 }
 
 /// Returns how many lines the terminal shows.
 pub(crate) fn height() -> usize {
-    terminal_size::terminal_size().map_or(24, |(_, height)| usize::from(height.0))
+    window_size().map_or(DEFAULT_HEIGHT, |size| usize::from(size.ws_row))
+}
+
+/// Returns the size of the terminal on standard output, if it is one that knows its size.
+fn window_size() -> Option<Winsize> {
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some(size)
 }

@@ -1,4 +1,4 @@
-//! Showing the steps of a run as they happen, and ending the run at Ctrl-C.
+//! Progress: shows the steps of a command (spinner or lines), and cancels it on Ctrl-C.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 use crate::output::Output;
 use crate::text::harmless;
 
-const TICK: Duration = Duration::from_millis(80);
-/// What a shell reports for a program that Ctrl-C ended.
+const SPINNER_INTERVAL: Duration = Duration::from_millis(80);
+/// Exit code of a program that was interrupted: 128 + SIGINT.
 const INTERRUPTED: i32 = 130;
 
-/// What is shown of one run.
+/// The progress display of one command.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     shown: Shown,
@@ -25,9 +25,9 @@ pub(crate) struct Progress {
 
 #[derive(Debug, Clone)]
 enum Shown {
-    /// A terminal: finished steps stay, the present one turns.
+    /// On a terminal: finished steps stay, the current one has a spinner.
     Spinner(ProgressBar),
-    /// A pipe or file: one line for each step.
+    /// In a pipe or file: one line for each step.
     Lines,
     Nothing,
 }
@@ -39,7 +39,7 @@ struct Step {
 }
 
 impl Progress {
-    /// Begins to show a run that ends early when the user says so.
+    /// Starts the display, and returns a run that Ctrl-C cancels.
     pub(crate) fn start(output: Output) -> (Run, Self) {
         let shown = if output.is_json() {
             Shown::Nothing
@@ -71,9 +71,9 @@ impl Progress {
                 let message = next.what.clone();
                 self.leave(Some(next), "✓");
                 spinner.set_message(message);
-                spinner.enable_steady_tick(TICK);
+                spinner.enable_steady_tick(SPINNER_INTERVAL);
             }
-            // A standard error that nobody reads is no reason to fail.
+            // Write errors on standard error are ignored.
             Shown::Lines => {
                 let _ = writeln!(io::stderr().lock(), "{}", next.what);
             }
@@ -81,7 +81,7 @@ impl Progress {
         }
     }
 
-    /// Ends the show.
+    /// Ends the display.
     pub(crate) fn finish<T, E>(&self, result: &Result<T, E>) {
         self.leave(None, if result.is_ok() { "✓" } else { "✗" });
         if let Shown::Spinner(spinner) = &self.shown {
@@ -89,7 +89,7 @@ impl Progress {
         }
     }
 
-    /// Leaves the step that is over above the spinner, with its time.
+    /// Prints the finished step with its duration above the spinner.
     fn leave(&self, next: Option<Step>, mark: &str) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let done = std::mem::replace(&mut *current, next);
@@ -100,14 +100,14 @@ impl Progress {
     }
 }
 
-/// Makes a run that ends early when the user says so, and tells its steps.
+/// Returns a run that a signal cancels and that reports its steps.
 pub(crate) fn cancellable(report: impl Fn(&str) + Send + Sync + 'static) -> Run {
     let cancel = CancellationToken::new();
     tokio::spawn(cancel_at_signal(cancel.clone()));
     Run::new(cancel, report)
 }
 
-/// Cancels at the first signal; a second one doesn't wait for the undoing.
+/// Cancels on the first signal; a second one exits at once, without waiting for the undo.
 async fn cancel_at_signal(cancel: CancellationToken) {
     let kinds = [
         SignalKind::interrupt(),

@@ -1,4 +1,4 @@
-//! Tables: as wide as their contents, cut to the width of the terminal in the last column first.
+//! Tables in plain text, cut to the width of the terminal; the last column shrinks first.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use crate::output::{BOLD, PLAIN};
 use crate::text::{columns, cut, harmless};
 
 const GAP: usize = 2;
-/// What a column keeps when room is short.
-const LEAST: usize = 8;
+/// The width that a column keeps when the terminal is narrow.
+const MIN_COLUMN: usize = 8;
 
-/// One text in a table, clean whatever it was made from.
+/// One cell, whose text is made harmless.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: String,
@@ -48,7 +48,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Returns one line for each row, none wider than `width` as long as every column has its least.
+    /// Returns one line for each row, none wider than `width` unless every column has its minimum.
     pub(crate) fn lines(&self, width: usize) -> Vec<String> {
         let widths = self.widths(width);
         self.rows.iter().map(|row| line(row, &widths)).collect()
@@ -76,7 +76,7 @@ impl Table {
         for column in (0..count).rev() {
             let total = widths.iter().sum::<usize>() + gaps;
             let excess = total.saturating_sub(width);
-            let least = widths[column].min(LEAST);
+            let least = widths[column].min(MIN_COLUMN);
             widths[column] = widths[column].saturating_sub(excess).max(least);
         }
         widths

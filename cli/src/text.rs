@@ -1,25 +1,26 @@
-//! Text from agents, repositories and files, made harmless for a terminal.
+//! Untrusted text (agents, repositories, files) made harmless for a terminal: escape sequences, bidi and hidden characters.
 
+pub(crate) use shared::model::counted as count;
 use shared::model::hidden::{Piece, pieces, reveal, reveal_in_line};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Makes one line of any text: line breaks and tabs become spaces, hidden characters show as `<U+202E>`.
+/// Turns any text into one line: line breaks and tabs become spaces, hidden characters are shown as `<U+202E>`.
 pub(crate) fn harmless(text: &str) -> String {
     reveal_in_line(text)
 }
 
-/// The same for a text of several lines, which it keeps.
+/// Like [`harmless`], but keeps line breaks.
 pub(crate) fn harmless_block(text: &str) -> String {
     reveal(text).replace('\t', " ")
 }
 
-/// The same for a JSON document: what is hidden stands there by its number, which means the same to whoever parses it.
+/// Like [`harmless`] for a JSON document: hidden characters become `\\uXXXX` escapes, so the document means the same.
 pub(crate) fn harmless_json(document: &str) -> String {
     let mut shown = String::with_capacity(document.len());
     for piece in pieces(document) {
         match piece {
             Piece::Visible(part) => shown.push_str(part),
-            // Outside strings JSON has nothing hidden.
+            // JSON has hidden characters only inside strings.
             Piece::Hidden(character) => {
                 let units = character.encode_utf16(&mut [0; 2]).to_vec();
                 shown.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
@@ -29,18 +30,18 @@ pub(crate) fn harmless_json(document: &str) -> String {
     shown
 }
 
-/// Returns the first line that says something, on one line.
+/// Returns the first line that is not blank.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty());
     harmless(line.unwrap_or_default().trim())
 }
 
-/// Returns how many columns a text takes.
+/// Returns the width of a text in terminal columns.
 pub(crate) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Cuts a text to a number of columns, and shows that it was cut.
+/// Cuts a text to a number of columns, with an ellipsis.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();

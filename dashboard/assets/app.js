@@ -1,6 +1,7 @@
 // What every page does: stays live, counts time, asks before it destroys, remembers the theme, tells who waits.
-import { beforeAndAfter, connect, main, tick } from "./live.js";
+import { beforeAndAfter, connect, followActivity, main, tick } from "./live.js";
 import { listen } from "./keys.js";
+import { palette } from "./palette.js";
 
 const store = {
   get: (name) => { try { return localStorage.getItem(name); } catch { return null; } },
@@ -30,8 +31,15 @@ function filter() {
   if (!field) return;
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const card of main().querySelectorAll(".column [data-card]")) {
-    const text = card.textContent.toLowerCase();
+    // An age is no word of the agent: "task 2" would match whatever is 2 minutes old.
+    const age = card.querySelector(".since")?.textContent ?? "";
+    const text = card.textContent.replace(age, " ").toLowerCase();
     card.hidden = !words.every((word) => text.includes(word));
+  }
+  for (const column of main().querySelectorAll(".column")) {
+    const count = column.querySelector(".count");
+    count.dataset.total ??= count.textContent;
+    count.textContent = words.length > 0 ? column.querySelectorAll("[data-card]:not([hidden])").length : count.dataset.total;
   }
 }
 
@@ -193,12 +201,14 @@ confirmations();
 sending();
 choices();
 listen();
+palette();
 const help = document.getElementById("keys-button");
 if (help) {
   help.hidden = false;
   help.addEventListener("click", () => document.getElementById("keys").showModal());
 }
 setInterval(() => tick(document), 1000);
+setInterval(followActivity, 1500);
 beforeAndAfter(prepare, (page) => {
   announce(page);
   filter();

@@ -1,4 +1,6 @@
-// The keyboard: j and k between entries, h and l between columns, / to filter, ? for help.
+// The keyboard: j and k between entries, h and l between columns, w to who waits, / to filter, ? for help.
+import { nextWaiting } from "./palette.js";
+
 const PAGES = { b: "/", t: "/tasks", p: "/pulls", a: "/analysis", e: "/events", l: "/launch" };
 let waitsForPage = 0;
 
@@ -40,6 +42,9 @@ function press(key) {
       return focusFilter();
     case "g":
       waitsForPage = Date.now();
+      return true;
+    case "w":
+      nextWaiting();
       return true;
     case "n":
       location.assign("/launch");

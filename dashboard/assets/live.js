@@ -105,6 +105,19 @@ function swap(text) {
   for (const hook of hooks) hook.done?.(main());
 }
 
+/** An agent's transcript is no part of the database: nobody announces that it grows. */
+export async function followActivity() {
+  const list = document.getElementById("activity");
+  if (!list || document.hidden || busy) return;
+  try {
+    const url = `${list.dataset.activity}?limit=1&after=${encodeURIComponent(list.dataset.cursor)}`;
+    const answer = await fetch(url, { credentials: "same-origin" });
+    if (answer.ok && (await answer.json()).items.length > 0) refresh(NaN);
+  } catch {
+    // The stream of changes notices as well.
+  }
+}
+
 /** The same words as in `pages/time.rs`. */
 export function age(seconds) {
   if (seconds < 60) return `${seconds} s`;

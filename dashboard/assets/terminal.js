@@ -7,6 +7,8 @@ const LOOK_AGAIN = 5000;
 /** Width of a character as a part of its height, in the fonts that terminals use. */
 const ASPECT = 0.602;
 const LARGEST = 13.5, SMALLEST = 8;
+/** On a phone smaller letters can't be read: the terminal scrolls sideways instead. */
+const PHONE = matchMedia("(max-width: 820px)"), SMALLEST_ON_PHONE = 11;
 /** However little stands in it, it looks like a terminal. */
 const LEAST_COLUMNS = 80, LEAST_ROWS = 18;
 /** From here on the letters would be too small beside anything else. */
@@ -127,7 +129,8 @@ class Terminal {
   fit() {
     if (!this.used) return;
     const width = this.part.view.clientWidth - 26;
-    const size = Math.max(SMALLEST, Math.min(LARGEST, width / this.used / ASPECT));
+    const smallest = PHONE.matches ? SMALLEST_ON_PHONE : SMALLEST;
+    const size = Math.max(smallest, Math.min(LARGEST, width / this.used / ASPECT));
     const text = `${Math.floor(size * 10) / 10}px`;
     if (text !== this.size) {
       this.size = text;
@@ -264,7 +267,14 @@ class Terminal {
   }
 
   watchKeys() {
-    const { input, view } = this.part;
+    const { input, view, keys } = this.part;
+    keys?.addEventListener("click", async (event) => {
+      const key = event.target.closest("[data-key]")?.dataset.key;
+      if (!key) return;
+      // One who presses a key means to type.
+      if (!this.mine) await this.take();
+      if (this.mine) this.send({ key });
+    });
     view.addEventListener("focus", () => this.mine && input.focus({ preventScroll: true }));
     view.addEventListener("click", () => {
       if (this.mine && !String(getSelection())) input.focus({ preventScroll: true });

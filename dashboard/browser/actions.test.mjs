@@ -52,8 +52,8 @@ test("a task is launched, published and merged by clicking", async () => {
     const page = await world.page(chromium, { path: "/tasks" });
     assert.equal(await page.locator(".graph-node").count(), 2);
     // Only what is ready can begin.
-    assert.equal(await page.locator("tbody .btn").count(), 1);
-    await page.click("tbody .btn");
+    assert.equal(await page.locator("tbody a.btn[href^='/launch']").count(), 1);
+    await page.click("tbody a.btn[href^='/launch']");
     await page.waitForURL(/\/launch/);
     assert.equal(await page.inputValue("select[name=task]"), first.result.taskId);
     await page.click("main form button[type=submit]");

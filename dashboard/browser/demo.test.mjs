@@ -27,7 +27,7 @@ test("the demo waits for its viewer and is followed to the merge", async () => {
     await page.waitForSelector("#reviews .findings");
     await until("the terminal shows its work", async () => (await page.textContent("[data-part=screen]")).includes("tests/run.sh"));
     await until("it is merged", async () => (await page.textContent("h1")).includes("merged"));
-    await until("it lets people look around", () => said.includes("look around"));
+    await until("it lets people look around", () => said.includes("explore the dashboard"));
     demo.kill("SIGINT");
     assert.equal(await ended, 0, said);
     assert.match(said, /Merged/);

@@ -239,6 +239,10 @@ export async function play(world) {
     return id;
   };
 
+  // Published, and then another was merged that changes the same lines.
+  const clashing = await launch("Say how much is in the cart");
+  await commit(world, clashing, "The cart says its total", { "web/view.js": "// Draws the cart.\nexport function render(root, state) {\n  root.textContent = `${state.items.length} things, ${state.total}`;\n}\n" });
+
   // Merged a while ago.
   const merged = await launch("--task", ids[7], "--max-reviews", "3");
   await commit(world, merged, "The cart page in 40 ms", { "web/view.js": "// Draws the cart.\nexport function render(root, state) {\n  const count = state.items.length;\n  root.replaceChildren(`${count} things`);\n}\n" });
@@ -253,6 +257,9 @@ export async function play(world) {
   });
   await world.call(published, "create_pr", { title: "Prices in several currencies", description: "Carts know their currency; EUR stays the default." });
   await status(world, published, "pr_created");
+
+  await world.call(clashing, "create_pr", { title: "The cart says its total", description: "Count and total in one line." });
+  await status(world, clashing, "pr_created");
 
   // In its second review.
   const coder = await launch("--task", ids[0]);
@@ -292,6 +299,14 @@ export async function play(world) {
   write(world.instance(stopped).worktreePath, { "shop/payments.py": "# Not finished\n" });
   world.codex("stop", stopped);
 
+  // Failed: its program ended in the middle of its work.
+  const failed = await launch("Print receipts on paper of 58 mm");
+  await world.shows(failed, session("work on: small receipts", [`${dot(75)} ${bold("read")} shop/receipt.py`, "  ENOSPC: no space left on device"]));
+  world.tell(failed, { run: ["sh", "-c", "kill -9 $PPID"] });
+  await status(world, failed, "failed");
+
+  // Whoever looks at the pull requests has it computed how they stand.
+  world.codex("pr", "list");
   stretch(world);
-  return { planner, merged, published, coder, reviewer: second, busy, bug, limited, stopped };
+  return { clashing, failed, planner, merged, published, coder, reviewer: second, busy, bug, limited, stopped };
 }

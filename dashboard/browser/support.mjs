@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, "target");
 export const PROGRAM = process.env.CODEX_BIN ?? join(TARGET, "debug", "claude-codex");
-const AGENT = join(ROOT, "cli/tests/review/agent.py");
+const AGENT = join(ROOT, "tests/agents/agent.py");
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Two busy cores need this long for what takes a second. */
 export const PATIENCE = 60_000;

@@ -1,4 +1,4 @@
-//! What all handlers share.
+//! `AppState`, shared by all handlers: options, context, keys, change feed, watched terminals.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -10,39 +10,41 @@ use shared::workflow::Context;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::changes::Changes;
-use crate::guard::Keys;
+use crate::change_feed::ChangeFeed;
+use crate::keys::Keys;
 use crate::terminal::Terminals;
-use crate::view::{Counts, IgnoredSettings};
+use crate::view::{Counts, Frame, IgnoredSettings, Section};
+use crate::work_sizes::WorkSizes;
 
-/// How the dashboard is to be served.
+/// How to serve the dashboard.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub address: SocketAddr,
-    /// Refuse whatever would change something.
+    /// Reject all requests that would change something.
     pub read_only: bool,
-    /// Names, beside addresses and `localhost`, by which it may be called.
+    /// Accepted in `Host`, beside IP addresses and `localhost`.
     pub host_names: Vec<String>,
-    /// What signs GitHub's webhooks; without one there are none.
+    /// Signs GitHub's webhooks; without one, webhooks are off.
     pub webhook_secret: Option<Secret>,
 }
 
-/// The one state of the server. Nothing in it has to outlive it.
+/// The state of the server. Nothing in it needs to survive a restart.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) context: Context,
     pub(crate) options: Options,
     pub(crate) keys: Keys,
-    pub(crate) changes: Changes,
+    pub(crate) change_feed: ChangeFeed,
     pub(crate) terminals: Terminals,
     pub(crate) counts: LastCounts,
-    /// What a person has asked for and is under way; it is finished even if nobody waits for it.
+    pub(crate) work_sizes: WorkSizes,
+    /// Requested actions in progress. They run to completion even if the client disconnects.
     pub(crate) work: TaskTracker,
-    /// The end: streams stop, no new work is begun.
+    /// Shutdown: streams end, and no new work starts.
     pub(crate) stop: CancellationToken,
 }
 
-/// How many agents are in each column, of the last state in which somebody asked.
+/// Cache of how many agents each column has, for one version of the change feed.
 #[derive(Debug, Default)]
 pub(crate) struct LastCounts(Mutex<Option<(u64, Counts)>>);
 
@@ -58,19 +60,32 @@ impl LastCounts {
     }
 }
 
-pub(crate) type Shared = Arc<App>;
+pub(crate) type AppState = Arc<App>;
 
 impl App {
+    /// Returns the frame of a page that shows the present state.
+    pub(crate) fn frame(&self, section: Section, url: String) -> Frame {
+        Frame {
+            section,
+            csrf: self.keys.csrf().to_owned(),
+            read_only: self.options.read_only,
+            fragment: false,
+            url,
+            version: self.change_feed.version(),
+            counts: None,
+            done: None,
+        }
+    }
+
     /// Returns one agent's row.
     pub(crate) async fn instance(&self, id: &InstanceId) -> Result<Instance, Error> {
         let id = id.clone();
         Ok(self.context.store.read(move |r| r.instance(&id)).await?)
     }
 
-    /// Returns the surroundings of an agent's repository.
+    /// Returns the context of an agent's repository.
     ///
-    /// Where that is gone, those that the dashboard was started in: an agent without a repository can
-    /// still be ended.
+    /// If the repository is gone, returns the dashboard's own context: such an agent can still be stopped.
     pub(crate) async fn context_of(&self, instance: &Instance) -> Context {
         match self.context.in_repository(&instance.repository).await {
             Ok(context) => context,
@@ -78,7 +93,7 @@ impl App {
         }
     }
 
-    /// Returns the repositories that can be chosen: those that are known, and the one we stand in.
+    /// Returns the known repositories, including the one that the dashboard was started in.
     pub(crate) async fn repositories(&self) -> Result<Vec<String>, Error> {
         let own = self.own_repository();
         let known = self.context.store.read(move |r| {
@@ -98,7 +113,7 @@ impl App {
         Some(Context::repository_key(repository.root()))
     }
 
-    /// Says what of a repository's own settings and prompts is ignored, if any is.
+    /// Returns which of a repository's own settings and prompts are ignored, if any.
     pub(crate) fn ignored_in(&self, repository: &str) -> Option<IgnoredSettings> {
         let notice = self.context.ignored_in(Path::new(repository))?;
         Some(IgnoredSettings {
@@ -107,7 +122,7 @@ impl App {
         })
     }
 
-    /// Returns the one that was asked for if it is known, else our own, else any.
+    /// Returns the wanted repository if it is known; by default the dashboard's own, or else the first.
     pub(crate) fn choose(
         &self,
         known: &[String],
@@ -117,14 +132,14 @@ impl App {
             Some(wanted) if known.iter().any(|path| path == wanted) => Ok(Some(wanted.to_owned())),
             Some(_) => Err(Error::new(
                 Code::RepositoryNotFound,
-                "no agent, task or pull request is known of this repository",
+                "no agent, task or pull request of this repository is known",
             )
-            .hint("Give its path as it is listed, or start the dashboard inside of it.")),
+            .hint("Use the path as it is listed, or start the dashboard inside the repository.")),
             None => Ok(self.own_repository().or_else(|| known.first().cloned())),
         }
     }
 
-    /// Returns the surroundings of a repository that may be named in a request: a known one, or our own.
+    /// Returns the context of the repository that a request names, or of the default one.
     pub(crate) async fn context_in(&self, wanted: Option<&str>) -> Result<Context, Error> {
         let known = self.repositories().await?;
         match self.choose(&known, wanted)? {

@@ -1,15 +1,15 @@
-//! Styles and scripts, built in.
+//! Static assets (styles, scripts, icons), embedded in the binary, with `ETag`s.
 
 use std::sync::LazyLock;
 
 use crate::screen::stylesheet;
 
-/// A file that pages refer to as `/assets/NAME`.
+/// A file at `/assets/NAME`.
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
     pub content_type: &'static str,
     pub body: &'static str,
-    /// Changes with the content; quoted, as the header has it.
+    /// A hash of the content, in quotes as the header needs it.
     pub etag: &'static str,
 }
 
@@ -24,7 +24,7 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const SVG: &str = "image/svg+xml";
 
-/// The terminal's own styles, then one rule for each of the many colours.
+/// The terminal's styles, and a rule for each of its 256 colours.
 static TERMINAL_CSS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{}\n{}",
@@ -34,14 +34,17 @@ static TERMINAL_CSS: LazyLock<String> = LazyLock::new(|| {
 });
 
 static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
-    let files: [(&'static str, &'static str, &'static str); 11] = [
+    let files: [(&'static str, &'static str, &'static str); 14] = [
         ("app.css", CSS, include_str!("../assets/app.css")),
         ("parts.css", CSS, include_str!("../assets/parts.css")),
+        ("review.css", CSS, include_str!("../assets/review.css")),
         ("terminal.css", CSS, TERMINAL_CSS.as_str()),
         ("app.js", SCRIPT, include_str!("../assets/app.js")),
         ("keys.js", SCRIPT, include_str!("../assets/keys.js")),
         ("live.js", SCRIPT, include_str!("../assets/live.js")),
         ("morph.js", SCRIPT, include_str!("../assets/morph.js")),
+        ("palette.js", SCRIPT, include_str!("../assets/palette.js")),
+        ("review.js", SCRIPT, include_str!("../assets/review.js")),
         ("terminal.js", SCRIPT, include_str!("../assets/terminal.js")),
         ("theme.js", SCRIPT, include_str!("../assets/theme.js")),
         ("icon.svg", SVG, include_str!("../assets/icon.svg")),
@@ -72,7 +75,7 @@ pub fn asset(name: &str) -> Option<Asset> {
     })
 }
 
-/// Returns the address of a file; another content has another address, so that browsers may keep it.
+/// Returns the address of a file, with a hash of its content: browsers may cache it.
 pub(crate) fn address(name: &str) -> String {
     match asset(name) {
         Some(asset) => format!("/assets/{name}?v={}", asset.etag.trim_matches('"')),
@@ -80,7 +83,7 @@ pub(crate) fn address(name: &str) -> String {
     }
 }
 
-/// FNV-1a: tells contents apart; nobody gains by making two of them look the same.
+/// FNV-1a: not cryptographic, but nobody gains from a collision.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -106,7 +109,7 @@ mod tests {
     #[test]
     fn all_files_together_are_light() {
         let total: usize = FILES.iter().map(|file| file.body.len()).sum();
-        assert!(total < 100_000, "{total}");
+        assert!(total < 110_000, "{total}");
     }
 
     /// The Content-Security-Policy of the server would refuse what these are.

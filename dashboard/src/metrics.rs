@@ -1,18 +1,19 @@
-//! `GET /metrics`: numbers for Prometheus, in its text format.
+//! `GET /metrics`: Prometheus metrics in the text format.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use shared::model::Status;
+use shared::model::{ModelUsage, Price, Status, Usage};
 
-use crate::app::Shared;
+use crate::app::AppState;
 use crate::reply::Failure;
 
-pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failure> {
+pub(crate) async fn metrics(State(app): State<AppState>) -> Result<Response, Failure> {
     let mut text = Text::default();
-    let (statuses, messages, events, bytes) = app
+    let (statuses, messages, events, usage, bytes) = app
         .context
         .store
         .read(|r| {
@@ -20,6 +21,7 @@ pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failu
                 r.status_counts()?,
                 r.message_totals()?,
                 r.event_totals()?,
+                r.usage_totals()?,
                 r.database_bytes()?,
             ))
         })
@@ -33,7 +35,7 @@ pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failu
     text.begin(
         "codex_messages",
         "gauge",
-        "Messages to agents by state, and by what proved that one was taken.",
+        "Messages to agents by state, and by the proof that one was taken.",
     );
     for (state, how, count) in &messages {
         let how = how.as_deref().unwrap_or("");
@@ -50,7 +52,7 @@ pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failu
     text.begin(
         name,
         "summary",
-        "Tool calls, commands, hooks and system events, and how long they took.",
+        "Duration of tool calls, commands, hooks and system events.",
     );
     for total in &events {
         let labels = [
@@ -64,7 +66,8 @@ pub(crate) async fn metrics(State(app): State<Shared>) -> Result<Response, Failu
         text.line("codex_call_duration_seconds_sum", &labels, seconds);
     }
 
-    text.begin("codex_build_info", "gauge", "Which version this is.");
+    text.usage(&usage, &app.context.settings().agent.prices);
+    text.begin("codex_build_info", "gauge", "Version of Claude Codex.");
     text.line(
         "codex_build_info",
         &[("version", env!("CARGO_PKG_VERSION"))],
@@ -82,6 +85,37 @@ impl Text {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
+    /// Tokens by model and kind, and their estimated cost; models without a known price have none.
+    fn usage(&mut self, used: &[ModelUsage], prices: &[Price]) {
+        let mut models: BTreeMap<&str, Vec<ModelUsage>> = BTreeMap::new();
+        for usage in used {
+            models.entry(&usage.model).or_default().push(usage.clone());
+        }
+        let sums = models.iter().filter_map(|(model, used)| {
+            let usage = Usage::of(used, None, prices)?;
+            Some((*model, usage))
+        });
+        let sums: Vec<(&str, Usage)> = sums.collect();
+        let name = "codex_tokens_total";
+        self.begin(name, "counter", "Tokens that agents have used.");
+        for (model, usage) in &sums {
+            for (kind, count) in usage.tokens.by_kind() {
+                self.line(name, &[("model", model), ("kind", kind)], count);
+            }
+        }
+        let name = "codex_cost_usd_total";
+        self.begin(
+            name,
+            "counter",
+            "Estimated cost of those tokens by list prices.",
+        );
+        for (model, usage) in &sums {
+            if let Some(cost) = usage.cost_usd {
+                self.line(name, &[("model", model)], cost);
+            }
+        }
+    }
+
     fn line(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
         self.0.push_str(name);
         for (number, (label, text)) in labels.iter().enumerate() {
@@ -95,7 +129,7 @@ impl Text {
     }
 }
 
-/// Escapes what a label's value may not have as it is.
+/// Escapes the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('"', "\\\"")
@@ -107,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_as_prometheus_reads_them() {
+    fn lines_follow_the_text_format() {
         let mut text = Text::default();
         text.line("a", &[], 1);
         text.line("b", &[("c", "x\"y\\z\n"), ("d", "")], 0.5);

@@ -1,34 +1,31 @@
-//! Doing what a person asked for: to its end, whoever still waits, and with a record of it.
+//! Runs actions to completion, even if the client disconnects, and records them as events.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::Value;
 use shared::error::{Code, Error};
 use shared::model::{EventSource, InstanceId};
-use shared::store::NewEvent;
-use shared::workflow::Run;
+use shared::workflow::{EventRecorder, Run};
 
-use crate::app::Shared;
+use crate::app::AppState;
 
-/// What is written into the column `server`.
+/// The value of the column `server`.
 const NAME: &str = "dashboard";
 
-/// Something to be done, as it will be recorded.
-pub(crate) struct Deed<T> {
+/// An action, as it will be recorded.
+pub(crate) struct RecordedAction<T> {
     pub(crate) name: &'static str,
-    /// Nothing that could be a secret.
     pub(crate) parameters: Value,
-    /// Whom it is about, if that is known beforehand.
+    /// The agent that it is about, if known beforehand.
     pub(crate) instance: Option<InstanceId>,
-    /// What is kept of the result, and whom it was about.
+    /// What to record of the result, and the agent that it was about.
     pub(crate) summary: fn(&T) -> (Value, Option<InstanceId>),
 }
 
-/// Does it in a task of its own: a browser that goes away in the middle leaves nothing half done.
-pub(crate) async fn recorded<T, W>(
-    app: &Shared,
-    deed: Deed<T>,
+/// Runs an action in a task of its own, so that a client that disconnects leaves nothing half done.
+pub(crate) async fn run_recorded<T, W>(
+    app: &AppState,
+    action: RecordedAction<T>,
     work: impl FnOnce(Arc<Run>) -> W + Send + 'static,
 ) -> Result<T, Error>
 where
@@ -38,51 +35,34 @@ where
     let owner = Arc::clone(app);
     let task = async move {
         let run = Arc::new(Run::unattended());
-        let began = Instant::now();
+        let mut recorder = recorder(action.name, action.parameters);
         let result = work(Arc::clone(&run)).await;
-        let found = result.as_ref().ok().map(deed.summary);
-        let about = found.as_ref().and_then(|(_, about)| about.clone());
-        let mut event = event(deed.name, deed.parameters, &run, began, &result, |_| {
-            Value::Null
-        });
-        event.result = found.map(|(summary, _)| summary);
-        event.instance = about.or(deed.instance);
-        let written = owner.context.store.write(move |w| w.insert_event(&event));
-        if let Err(error) = written.await {
-            tracing::warn!(%error, "what was done could not be recorded");
+        let (summary, about) = match &result {
+            Ok(value) => {
+                let (summary, about) = (action.summary)(value);
+                (Ok(summary), about)
+            }
+            Err(error) => (Err(error), None),
+        };
+        recorder.set_instance(about.or(action.instance));
+        if let Err(error) = run.record(&owner.context.store, recorder, summary).await {
+            tracing::warn!(%error, "cannot record an action");
         }
         result
     };
     match app.work.spawn(task).await {
         Ok(result) => result,
         Err(failure) => {
-            tracing::error!(%failure, "a request came to nothing");
+            tracing::error!(%failure, "an action panicked");
             Err(
-                Error::new(Code::Internal, "this went wrong inside of the dashboard")
-                    .hint("Look at the agent before trying again; please report it."),
+                Error::new(Code::Internal, "the dashboard has failed internally")
+                    .hint("Check the agent before you try again, and please report this."),
             )
         }
     }
 }
 
-/// Returns the record of something that was done.
-pub(crate) fn event<T>(
-    name: &str,
-    parameters: Value,
-    run: &Run,
-    began: Instant,
-    result: &Result<T, Error>,
-    summary: impl FnOnce(&T) -> Value,
-) -> NewEvent {
-    NewEvent {
-        instance: None,
-        source: EventSource::Command,
-        server: NAME.to_owned(),
-        name: name.to_owned(),
-        parameters,
-        result: result.as_ref().ok().map(summary),
-        error_code: result.as_ref().err().map(|error| error.code.to_string()),
-        status_changes: run.changes(),
-        duration_ms: began.elapsed().as_secs_f64() * 1000.0,
-    }
+/// Begins the record of an action.
+pub(crate) fn recorder(name: &str, parameters: Value) -> EventRecorder {
+    EventRecorder::begin(EventSource::Command, NAME, name, parameters)
 }

@@ -1,4 +1,4 @@
-//! From a free port to a graceful end.
+//! The HTTP server: binds the port, starts background tasks, shuts down gracefully.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,27 +12,28 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::app::{App, LastCounts, Options, Shared};
-use crate::changes::{self, Changes, Viewers};
-use crate::guard::{self, Keys};
+use crate::app::{App, AppState, LastCounts, Options};
+use crate::change_feed::ChangeFeed;
+use crate::keys::{self, Keys};
 use crate::terminal::Terminals;
+use crate::work_sizes::WorkSizes;
 use crate::{background, routes};
 
-/// How long work that was begun may take to end.
-const GRACE: Duration = Duration::from_secs(20);
+/// How long actions in progress may take to finish.
+const WORK_GRACE: Duration = Duration::from_secs(20);
 /// How long open connections may take after that.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const CONNECTION_GRACE: Duration = Duration::from_secs(2);
 
-/// A dashboard that has its port and is not being served yet.
+/// A dashboard that is bound to its port and not serving yet.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    app: Shared,
+    app: AppState,
 }
 
 impl Server {
-    /// Takes the port.
+    /// Binds the port.
     pub async fn bind(context: Context, mut options: Options) -> Result<Self, Error> {
         let wanted = options.address;
         let listener = TcpListener::bind(wanted)
@@ -42,15 +43,17 @@ impl Server {
             .local_addr()
             .map_err(|source| cannot_bind(wanted, &source))?;
         options.address = address;
-        let token = guard::token(context.state_dir())?;
-        let terminals = Terminals::new(context.state_dir());
+        let token = keys::token(context.state_dir())?;
+        let (change_feed, stop) = (ChangeFeed::new(), CancellationToken::new());
+        let terminals = Terminals::new(context.clone(), change_feed.clone(), stop.clone());
         let app = App {
             keys: Keys::new(token, address.port()),
-            changes: Changes::new(),
+            change_feed,
             terminals,
             counts: LastCounts::default(),
+            work_sizes: WorkSizes::default(),
             work: TaskTracker::new(),
-            stop: CancellationToken::new(),
+            stop,
             context,
             options,
         };
@@ -61,7 +64,7 @@ impl Server {
         })
     }
 
-    /// Returns where it is.
+    /// Returns the address that it is bound to.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -76,24 +79,24 @@ impl Server {
         format!("http://{host}:{}/", self.address.port())
     }
 
-    /// Returns what tells when somebody looks.
-    pub fn viewers(&self) -> Viewers {
-        self.app.changes.viewers()
+    pub fn change_feed(&self) -> ChangeFeed {
+        self.app.change_feed.clone()
     }
 
     pub fn token(&self) -> &Secret {
         self.app.keys.token()
     }
 
-    /// Serves until told to stop; then what was begun is finished, and streams end.
+    /// Serves until `stop`; then finishes actions in progress and ends all streams.
     pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
         let app = self.app;
-        let watching = tokio::spawn(changes::watch_database(Arc::clone(&app)));
-        let activity = tokio::spawn(changes::watch_activity(Arc::clone(&app)));
+        let watching = tokio::spawn(background::watch_database(Arc::clone(&app)));
+        let activity = tokio::spawn(background::watch_activity(Arc::clone(&app)));
+        let measuring = tokio::spawn(background::measure_work(Arc::clone(&app)));
         let syncing = tokio::spawn(background::sync(Arc::clone(&app)));
-        let (ended, told) = (app.stop.clone(), stop.clone());
+        let (ended, asked) = (app.stop.clone(), stop.clone());
         let signal = async move {
-            told.cancelled().await;
+            asked.cancelled().await;
             ended.cancel();
         };
         let serve = axum::serve(self.listener, routes::router(&app)).with_graceful_shutdown(signal);
@@ -104,20 +107,23 @@ impl Server {
         };
         app.stop.cancel();
         app.work.close();
-        // Agents that are being launched or put away are left in order.
-        let _ = tokio::time::timeout(GRACE, app.work.wait()).await;
-        app.terminals.end().await;
+        // Agents that are being launched or stopped are left in a consistent state.
+        let _ = tokio::time::timeout(WORK_GRACE, app.work.wait()).await;
+        app.terminals.ended().await;
         let served = match served {
             Some(served) => Some(served),
-            None => tokio::time::timeout(LAST_WORDS, &mut serving).await.ok(),
+            None => tokio::time::timeout(CONNECTION_GRACE, &mut serving)
+                .await
+                .ok(),
         };
         serving.abort();
         syncing.abort();
+        measuring.abort();
         let _ = tokio::join!(watching, activity);
         match served {
             Some(Ok(Err(source))) => Err(Error::new(
                 Code::Internal,
-                format!("cannot serve any longer: {source}"),
+                format!("the server has failed: {source}"),
             )),
             Some(_) | None => Ok(()),
         }
@@ -131,14 +137,14 @@ fn cannot_bind(address: SocketAddr, source: &io::Error) -> Error {
             Code::AddressInUse,
             format!("port {port} of {} is in use", address.ip()),
         )
-        .hint("Another dashboard may be up. Choose another port with `--port N`, or any free one with `--port 0`."),
+        .hint("Another dashboard may be running. Choose another port with `--port N`, or any free one with `--port 0`."),
         io::ErrorKind::PermissionDenied => Error::argument(
             "port",
-            format!("{port} needs more rights than this user has"),
+            format!("{port} needs privileges that this user does not have"),
         ),
         _ => Error::argument(
             "host",
-            format!("can't be listened on: {address}: {source}"),
+            format!("cannot listen on {address}: {source}"),
         ),
     }
 }

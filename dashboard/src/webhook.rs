@@ -1,4 +1,4 @@
-//! `POST /webhooks/github`: news of pull requests, signed by whoever sends them.
+//! `POST /webhooks/github`: HMAC-signed GitHub webhooks about pull requests.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -13,19 +13,19 @@ use shared::error::{Code, Error};
 use shared::model::{PullState, Secret};
 use shared::workflow::{self, PullNews, Synced};
 
-use crate::app::Shared;
-use crate::record::{Deed, recorded};
+use crate::app::AppState;
+use crate::record::{RecordedAction, run_recorded};
 use crate::reply::{Failure, not_found};
 
-/// What became of a webhook.
+/// The outcome of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum WebhookOutcome {
-    /// Agents will move as it says.
+    /// Accepted: agents will follow the pull request.
     Taken,
-    /// It came before.
+    /// A delivery that was received before.
     Repeated,
-    /// It is about nothing that matters here.
+    /// About something that does not concern agents.
     Ignored,
 }
 
@@ -52,7 +52,7 @@ struct Pull {
 }
 
 pub(crate) async fn github(
-    State(app): State<Shared>,
+    State(app): State<AppState>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Failure> {
@@ -69,21 +69,21 @@ pub(crate) async fn github(
         return Ok(reply(WebhookOutcome::Ignored));
     }
     let payload: Payload = serde_json::from_slice(&body).map_err(|problem| {
-        Error::argument("body", format!("is no pull_request event: {problem}"))
+        Error::argument("body", format!("is not a pull_request event: {problem}"))
     })?;
     let Some(news) = news(payload) else {
         return Ok(reply(WebhookOutcome::Ignored));
     };
-    if !workflow::hear_webhook(&app.context, delivery).await? {
+    if !workflow::record_webhook(&app.context, delivery).await? {
         return Ok(reply(WebhookOutcome::Repeated));
     }
-    // GitHub waits ten seconds at most, and an agent's last turn may take longer.
+    // GitHub times out after ten seconds, and an agent's last turn may take longer.
     let (follower, parameters) = (
         app.clone(),
         json!({ "number": news.number, "state": news.state }),
     );
     tokio::spawn(async move {
-        let deed = Deed {
+        let action = RecordedAction {
             name: "webhook",
             parameters,
             instance: None,
@@ -93,7 +93,7 @@ pub(crate) async fn github(
             },
         };
         let context = follower.context.clone();
-        let done = recorded(&follower, deed, move |run| async move {
+        let done = run_recorded(&follower, action, move |run| async move {
             workflow::follow_news(&context, &run, &news).await
         });
         if let Err(error) = done.await {
@@ -111,7 +111,7 @@ fn reply(outcome: WebhookOutcome) -> Response {
     (status, Json(WebhookReply { outcome })).into_response()
 }
 
-/// Checks `X-Hub-Signature-256` in a time that tells nothing.
+/// Checks `X-Hub-Signature-256` in constant time.
 fn check_signature(secret: &Secret, headers: &HeaderMap, body: &[u8]) -> Result<(), Error> {
     let given = headers
         .get("x-hub-signature-256")
@@ -138,7 +138,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-/// Returns what a payload means for agents, if anything.
+/// Returns the change of a pull request that agents must follow, if the payload has one.
 fn news(payload: Payload) -> Option<PullNews> {
     if !matches!(payload.action.as_str(), "closed" | "reopened") {
         return None;
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// The example of GitHub's own documentation.
+    /// The example from GitHub's documentation.
     #[test]
     fn signatures_are_githubs() {
         let check = |signature: &'static str, body: &str| {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn only_ends_and_new_beginnings_are_news() {
+    fn only_closing_and_reopening_matter() {
         let read = |action: &str, state: &str, merged: bool| {
             let text = json!({"action": action, "pull_request": {
                 "number": 3, "html_url": "https://github.com/o/r/pull/3", "state": state, "merged": merged,

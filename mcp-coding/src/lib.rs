@@ -1,4 +1,4 @@
-//! What the coding agent's MCP server offers.
+//! The MCP server of a coding agent: `request_review` and `create_pr`.
 
 mod resources;
 mod server;

@@ -1,4 +1,4 @@
-//! What a coding agent may read.
+//! MCP resources of a coding agent.
 
 use mcp_kit::Resource;
 use mcp_kit::resources::{feedback, instance, task};

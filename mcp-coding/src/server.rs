@@ -1,11 +1,11 @@
-//! The coding server as a whole.
+//! The definition of the coding server: tools, resources, prompt, instructions.
 
 use mcp_kit::{Definition, Prompt};
 use shared::model::InstanceKind;
 
 use crate::{resources, tools};
 
-/// Returns what this server offers.
+/// Returns the definition of this server.
 pub fn definition() -> Definition {
     Definition {
         kind: InstanceKind::Coding,
@@ -18,7 +18,7 @@ pub fn definition() -> Definition {
             name: "code",
             title: "Work on a task",
             description: "Instructions for a coding agent, with its task",
-            argument: ("task", "What is to be done"),
+            argument: ("task", "The work to do"),
             text: include_str!("prompt.md"),
         }],
     }

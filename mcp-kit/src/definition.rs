@@ -1,4 +1,4 @@
-//! What a server offers, as data.
+//! `Definition`: the tools, resources and prompts of a server, with their JSON schemas.
 
 use std::fmt;
 use std::pin::Pin;
@@ -19,13 +19,13 @@ pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Value, Error>> + Sen
 type ToolHandler = Arc<dyn Fn(Call, JsonObject) -> Answer + Send + Sync>;
 type ResourceHandler = Arc<dyn Fn(Call, ResourceQuery) -> Answer + Send + Sync>;
 
-/// One server: its role, and what it offers to whoever connects.
+/// One server: its role, tools, resources and prompts.
 #[derive(Debug, Clone)]
 pub struct Definition {
     pub kind: InstanceKind,
     pub version: &'static str,
     pub title: &'static str,
-    /// What the model is told about using this server.
+    /// How the model should use this server.
     pub instructions: &'static str,
     pub tools: Vec<Tool>,
     pub resources: Vec<Resource>,
@@ -39,18 +39,18 @@ impl Definition {
     }
 }
 
-/// What a tool does to the world, for the client's own caution.
+/// The effects of a tool, for MCP's tool annotations.
 #[derive(Debug, Clone, Copy)]
 pub enum Effects {
-    /// Looks and changes nothing; may look on the network too.
+    /// Reads only, also from the network.
     ReadOnlyOpenWorld,
-    /// Changes things here; calling again does more.
+    /// Changes local state; not idempotent.
     Local,
-    /// May change things on the network; calling again finds what the first call made.
+    /// May change remote state; idempotent.
     OpenWorldIdempotent,
-    /// Changes things here; calling again finds what the first call made.
+    /// Changes local state; idempotent.
     LocalIdempotent,
-    /// May add things on the network; calling again adds more.
+    /// May change remote state; not idempotent.
     OpenWorld,
 }
 
@@ -72,14 +72,14 @@ impl Effects {
     }
 }
 
-/// One tool: what clients are told about it, and the function behind it.
+/// One tool: its description and its function.
 #[derive(Clone)]
 pub struct Tool {
     pub(super) name: &'static str,
     title: &'static str,
     description: &'static str,
     effects: Effects,
-    /// Makes the schemas of request and reply, which take longer than all else that a server does at its start.
+    /// Generates the schemas of request and reply: the slowest step of a server's start, so only on request.
     schemas: fn() -> (JsonObject, JsonObject),
     pub(super) data_as_text: bool,
     pub(super) handler: ToolHandler,
@@ -95,7 +95,7 @@ impl fmt::Debug for Tool {
 }
 
 impl Tool {
-    /// Makes a tool of a function; its schemas come from the request and reply types.
+    /// Creates a tool from a function; its schemas come from the request and reply types.
     pub fn new<Request, Reply, Function, Future>(
         name: &'static str,
         title: &'static str,
@@ -131,14 +131,14 @@ impl Tool {
         }
     }
 
-    /// Gives the data also as text, because it is more than the message can say.
+    /// Repeats the data as text, for replies whose message can't summarise it.
     #[must_use]
     pub fn with_data_as_text(mut self) -> Self {
         self.data_as_text = true;
         self
     }
 
-    /// Returns what clients are told. They ask once: nothing is kept of it.
+    /// Returns the description for clients. Not cached: a client asks once.
     pub(super) fn describe(&self) -> ToolDescription {
         let (input, output) = (self.schemas)();
         ToolDescription::new(self.name, self.description, Arc::new(input))
@@ -148,9 +148,9 @@ impl Tool {
     }
 }
 
-/// Returns the schema of a type, without its own name and comment: the tool has a better one.
+/// Returns the schema of a type, without title and description: the tool has its own.
 ///
-/// rmcp's functions for that keep three copies of each.
+/// rmcp's functions would keep three copies of each schema.
 fn schema_of<Type: JsonSchema>() -> JsonObject {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let schema = generator.into_root_schema_for::<Type>();
@@ -162,10 +162,10 @@ fn schema_of<Type: JsonSchema>() -> JsonObject {
     schema
 }
 
-/// Returns the schema of what a tool answers: its reply, or an error.
+/// Returns the output schema of a tool: its reply, or an error.
 ///
-/// Clients check structured content against it also when the call failed, and would show the agent
-/// their own complaint instead of our error.
+/// Clients validate the structured content of failed calls too, and would show the agent their
+/// validation error instead of ours.
 fn reply_or_error<Reply: JsonSchema>() -> JsonObject {
     let mut schema = schema_of::<Reply>();
     let reply = schema.remove("required").unwrap_or_else(|| json!([]));
@@ -190,7 +190,7 @@ fn refused(error: &serde_json::Error) -> Error {
         .hint("Compare the arguments with the tool's input schema and call again.")
 }
 
-/// Shortens a message that quotes what was sent; its end says what was expected.
+/// Shortens a message that quotes the arguments. Its end says what was expected.
 fn bounded(message: String) -> String {
     const START: usize = 300;
     const END: usize = 300;
@@ -203,21 +203,21 @@ fn bounded(message: String) -> String {
     format!("{start}…{end}")
 }
 
-/// What follows `?` in a resource's address.
+/// The variable parts of a requested URI.
 #[derive(Debug, Clone, Default)]
 pub struct ResourceQuery {
-    /// What follows the resource's own address, such as an id.
+    /// The part after the resource's own URI, such as an id.
     pub rest: String,
     pub offset: u64,
 }
 
-/// One resource: state that can be read and never changed.
+/// One resource: read-only state.
 #[derive(Clone)]
 pub struct Resource {
     pub(super) uri: &'static str,
     pub(super) name: &'static str,
     pub(super) description: &'static str,
-    /// Whether the address takes more: `?offset=` for lists, an id for reports.
+    /// RFC 6570 template, for URIs with `?offset=` or an id.
     pub(super) template: Option<&'static str>,
     pub(super) handler: ResourceHandler,
 }
@@ -251,7 +251,7 @@ impl Resource {
         }
     }
 
-    /// Says that the address may be followed by more, as an RFC 6570 template.
+    /// Sets the RFC 6570 template of the URI.
     #[must_use]
     pub fn with_template(mut self, template: &'static str) -> Self {
         self.template = Some(template);
@@ -265,8 +265,8 @@ pub struct Prompt {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
-    /// The one argument it takes, and what that is.
+    /// Name and description of its only argument.
     pub argument: (&'static str, &'static str),
-    /// `{{argument}}` stands where the argument goes.
+    /// The text; `{{argument}}` is replaced by the argument.
     pub text: &'static str,
 }

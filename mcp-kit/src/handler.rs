@@ -1,7 +1,6 @@
-//! The MCP side: answering every request in both protocol eras.
+//! MCP request handlers, for both protocol versions (with and without `initialize`).
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest,
@@ -9,74 +8,31 @@ use rmcp::model::{
     GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, RequestId, Resource, ResourceContents, ResourceTemplate, Role,
-    ServerCapabilities, ServerConfig,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use super::call::{Call, run_tool};
-use super::definition::{Definition, ResourceQuery, Tool};
-use super::identity::Identity;
+use super::call::Call;
+use super::definition::{ResourceQuery, Tool};
 use super::input::UNREADABLE;
 use super::reply;
+use super::run_tool::run_tool;
+use super::server_state::ServerState;
 use shared::error::{Code, Error};
 use shared::model::secrets::value_without_secrets;
 use shared::workflow::Run;
 
-/// Resource lists are for agents: compact JSON.
 const JSON: &str = "application/json";
 
-/// A running server.
-#[derive(Debug)]
-pub(super) struct Kit {
-    pub(super) definition: Definition,
-    pub(super) identity: Identity,
-    /// Cancelled when the process is asked to end.
-    pub(super) shutdown: CancellationToken,
-    /// The calls under way; the process waits for them before it ends.
-    pub(super) tasks: TaskTracker,
-    /// The last calls, under way or answered, and how to cancel each.
-    pub(super) calls: Mutex<VecDeque<(RequestId, CancellationToken)>>,
-}
-
-/// A client that gives up on a call has made few others since.
-const MOST_CALLS: usize = 100;
-
-impl Kit {
-    /// Begins a call, which its client may cancel.
-    pub(super) fn begin(&self, id: RequestId) -> CancellationToken {
-        let cancel = self.shutdown.child_token();
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if calls.len() == MOST_CALLS {
-            calls.pop_front();
-        }
-        calls.push_back((id, cancel.clone()));
-        cancel
-    }
-
-    /// Cancels a call; of one that is answered this says that its answer was not taken.
-    fn cancelled(&self, wanted: &RequestId) {
-        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, cancel)) = calls.iter().rfind(|(id, _)| id == wanted) {
-            cancel.cancel();
-        }
-    }
-
-    pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.definition.tools.iter().find(|tool| tool.name == name)
-    }
-}
-
 #[derive(Debug, Clone)]
-pub(super) struct Handler(pub(super) Arc<Kit>);
+pub(super) struct Handler(pub(super) Arc<ServerState>);
 
 impl Handler {
-    /// The first request from the client is the sign that the agent is up.
-    fn heard(&self) {
-        self.0.identity.connected();
+    /// The first request shows that the agent is running.
+    fn mark_connected(&self) {
+        self.0.identity.mark_connected();
     }
 }
 
@@ -101,7 +57,7 @@ impl ServerHandler for Handler {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.heard();
+        self.mark_connected();
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
@@ -110,7 +66,7 @@ impl ServerHandler for Handler {
         &self,
         _context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        self.heard();
+        self.mark_connected();
         Ok(DiscoverResult::from_server_info(
             self.supported_protocol_versions().into_owned(),
             self.get_info(),
@@ -122,7 +78,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.heard();
+        self.mark_connected();
         let tools = self.0.definition.tools.iter();
         Ok(ListToolsResult::with_all_items(
             tools.map(Tool::describe).collect(),
@@ -134,7 +90,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.heard();
+        self.mark_connected();
         run_tool(&self.0, request, context).await.map(Into::into)
     }
 
@@ -143,7 +99,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.heard();
+        self.mark_connected();
         let resources = self.0.definition.resources.iter();
         let plain = resources.filter(|resource| !resource.uri.ends_with('/'));
         Ok(ListResourcesResult::with_all_items(
@@ -162,7 +118,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.heard();
+        self.mark_connected();
         let resources = self.0.definition.resources.iter();
         Ok(ListResourceTemplatesResult::with_all_items(
             resources
@@ -181,7 +137,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.heard();
+        self.mark_connected();
         let uri = request.uri;
         let found = self
             .0
@@ -196,9 +152,11 @@ impl ServerHandler for Handler {
             ));
         };
         let run = Arc::new(Run::new(self.0.shutdown.child_token(), |_| ()));
-        let call = Call::new(Arc::clone(&self.0), run);
-        // A task of its own: a panic is an answer too.
+        let call = Call::new(self.0.identity.clone(), run);
+        // Its own task, so that a panic is answered too.
         let read = self.0.tasks.spawn((resource.handler)(call, query)).await;
+        // The function may have found the row of an adopted session.
+        self.0.identity.begin_serving();
         let read = read.unwrap_or_else(|failure| {
             tracing::error!(%uri, %failure, "a resource panicked");
             let problem = format!("reading {uri} failed unexpectedly; the log has more");
@@ -219,7 +177,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.heard();
+        self.mark_connected();
         let prompts = self.0.definition.prompts.iter().map(|prompt| {
             let (name, description) = prompt.argument;
             let argument = PromptArgument::new(name)
@@ -236,7 +194,7 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.heard();
+        self.mark_connected();
         let prompts = &self.0.definition.prompts;
         let Some(prompt) = prompts.iter().find(|prompt| prompt.name == request.name) else {
             let problem = format!("there is no prompt `{}`", request.name);
@@ -261,7 +219,7 @@ impl ServerHandler for Handler {
         _context: NotificationContext<RoleServer>,
     ) {
         if let Some(id) = &notification.request_id {
-            self.0.cancelled(id);
+            self.0.cancel(id);
         }
     }
 
@@ -274,7 +232,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Returns what to answer to a request that rmcp could not make sense of.
+/// Returns the error for a request that rmcp could not parse.
 fn refusal(request: &CustomRequest) -> ErrorData {
     let method = &request.method;
     if method == UNREADABLE {
@@ -282,16 +240,16 @@ fn refusal(request: &CustomRequest) -> ErrorData {
         let reason = params.and_then(|params| params["reason"].as_str());
         return ErrorData::parse_error(reason.unwrap_or(UNREADABLE).to_owned(), None);
     }
-    // rmcp brings requests here too whose method it knows and whose parameters it does not.
+    // rmcp also passes on requests with a known method and invalid parameters.
     if ["prompts/get", "resources/read", "tools/call"].contains(&method.as_str()) {
-        let problem = format!("the parameters of {method} are missing or not of the right kind");
+        let problem = format!("the parameters of {method} are missing or invalid");
         return ErrorData::invalid_params(problem, None);
     }
     let problem = format!("there is no method `{method}`");
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, problem, None)
 }
 
-/// Takes a requested address apart, if it is of this resource.
+/// Parses a requested URI, if it belongs to this resource.
 fn query_of(requested: &str, resource: &str) -> Option<ResourceQuery> {
     let (path, query) = requested.split_once('?').unwrap_or((requested, ""));
     let rest = path.strip_prefix(resource)?;

@@ -1,7 +1,7 @@
-//! For whom this server acts: the instance it was launched for, or the place it runs in.
+//! The instance that this server acts for: the one it was launched for, or the session it adopts.
 //!
-//! Nothing is opened before it is needed: a client that only looks leaves no trace, and a database
-//! that can't be opened fails the call, not the server.
+//! The database is opened by the first call that needs it: a client that only lists tools leaves no trace, and a
+//! database that can't be opened fails the call, not the server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,12 +10,13 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::delivery_loop::deliver_always;
+use super::delivery_loop::run_delivery_loop;
 use shared::config::Environment;
 use shared::error::{Code, Error};
 use shared::model::{InstanceId, InstanceKind};
 use shared::workflow::{
-    Context, Run, adopt, adopt_again, connect, forget, is_to_be_adopted, leave, reconcile,
+    Context, Run, adopt, adopt_again, connect, end_adopted, forget_unused, needs_adoption,
+    reconcile,
 };
 
 #[derive(Debug, Clone)]
@@ -27,22 +28,22 @@ struct Inner {
     environment: Environment,
     context: OnceCell<Arc<Context>>,
     acting: Mutex<Option<Acting>>,
-    /// Held while the instance is looked for or let go, so that calls at the same time share one row.
+    /// Held while the instance is looked up or removed, so that concurrent calls share one row.
     finding: tokio::sync::Mutex<()>,
-    heard: AtomicBool,
+    connected: AtomicBool,
     tasks: TaskTracker,
     shutdown: CancellationToken,
 }
 
-/// The instance that this server acts for at present.
+/// The current instance.
 #[derive(Debug)]
 struct Acting {
     id: InstanceId,
-    /// Set while no call has succeeded for a row that this server has made.
+    /// Set until a call has succeeded for a row that this server created.
     fresh: bool,
-    /// Calls under way that know the id.
+    /// Running calls that know the id.
     calls: usize,
-    /// Ends delivery to the instance; none before it has begun.
+    /// Ends delivery to the instance; `None` until `begin_serving`.
     serving: Option<CancellationToken>,
 }
 
@@ -59,7 +60,7 @@ impl Identity {
             context: OnceCell::new(),
             acting: Mutex::new(None),
             finding: tokio::sync::Mutex::new(()),
-            heard: AtomicBool::new(false),
+            connected: AtomicBool::new(false),
             tasks,
             shutdown,
         }))
@@ -76,19 +77,19 @@ impl Identity {
         self.0.context.get_or_try_init(open).await.cloned()
     }
 
-    /// Returns the instance to act for, connecting to it or adopting this place if need be.
+    /// Returns the instance, connecting to it or adopting the session if necessary.
     pub(super) async fn instance(&self, run: &Run) -> Result<InstanceId, Error> {
         let _finding = self.0.finding.lock().await;
         self.find(run).await
     }
 
-    /// The row of an adopted session may have ended since the last call; then another one follows it.
+    /// Looks the instance up. The row of an adopted session may have ended since the last call; then a new one is adopted.
     async fn find(&self, run: &Run) -> Result<InstanceId, Error> {
         let context = self.context().await?;
         let launched = self.0.environment.instance_id()?;
-        let known = self.known();
+        let known = self.known_instance();
         if let Some(known) = &known
-            && (launched.is_some() || !is_to_be_adopted(&context, known).await?)
+            && (launched.is_some() || !needs_adoption(&context, known).await?)
         {
             return Ok(known.clone());
         }
@@ -98,15 +99,15 @@ impl Identity {
             let adopted = adopt(&context, run, self.0.kind).await?;
             (adopted.id, adopted.fresh)
         };
-        // Its Claude Code has gone on to a session that has a row of its own.
+        // Claude Code has switched to a session with its own row.
         if let Some(before) = known.filter(|before| *before != id) {
-            leave(&context, &before).await?;
+            end_adopted(&context, &before).await?;
         }
         self.0.act_for(id.clone(), fresh);
         Ok(id)
     }
 
-    /// Returns the instance for a tool call, which says with [`Identity::call_ended`] what came of it.
+    /// Returns the instance for a tool call, which reports its result to [`Identity::call_ended`].
     pub(super) async fn instance_for_call(&self, run: &Run) -> Result<InstanceId, Error> {
         let _finding = self.0.finding.lock().await;
         let id = self.find(run).await?;
@@ -116,9 +117,9 @@ impl Identity {
         Ok(id)
     }
 
-    /// Begins to serve the instance once a call has succeeded.
+    /// Begins serving the instance once a call has succeeded.
     ///
-    /// A row that only refused calls have used is removed, and its id returned.
+    /// A row that only failed calls have used is removed, and its id returned.
     pub(super) async fn call_ended(&self, succeeded: bool) -> Option<InstanceId> {
         let _finding = self.0.finding.lock().await;
         let unused = {
@@ -133,19 +134,20 @@ impl Identity {
             self.begin_serving();
             return None;
         };
-        match forget(&*self.opened()?, &id).await {
+        match forget_unused(&*self.context_if_open()?, &id).await {
             Ok(()) => Some(id),
             Err(error) => {
-                tracing::warn!(code = %error.code, %error, "cannot remove {id}, whose call was refused");
+                tracing::warn!(code = %error.code, %error, "cannot remove {id}, whose only call failed");
                 None
             }
         }
     }
 
-    /// Starts the work beside the calls: repairs what others left, and hands messages over to this
-    /// server's own agent for as long as the server lives.
-    fn begin_serving(&self) {
-        let Some(context) = self.opened() else { return };
+    /// Starts the background work, once: reconcile, and delivery of messages to this server's agent.
+    pub(super) fn begin_serving(&self) {
+        let Some(context) = self.context_if_open() else {
+            return;
+        };
         let mut acting = self.0.acting();
         let Some(acting) = acting
             .as_mut()
@@ -156,22 +158,22 @@ impl Identity {
         let stop = self.0.shutdown.child_token();
         acting.serving = Some(stop.clone());
         let id = acting.id.clone();
-        self.0.tasks.spawn(repair(Arc::clone(&context)));
+        self.0.tasks.spawn(reconcile_once(Arc::clone(&context)));
         self.0.tasks.spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = deliver_always(&context, &id) => {}
+                () = run_delivery_loop(&context, &id) => {}
             }
         });
     }
 
-    /// Returns the instance it was launched for, or the one that its session was adopted as.
-    pub(super) async fn present(&self, run: &Run) -> Result<Option<InstanceId>, Error> {
+    /// Returns the instance that this server was launched for or has adopted; adopts none.
+    pub(super) async fn current_instance(&self, run: &Run) -> Result<Option<InstanceId>, Error> {
         let _finding = self.0.finding.lock().await;
         if self.0.environment.instance_id()?.is_some() {
             return self.find(run).await.map(Some);
         }
-        if let Some(known) = self.known() {
+        if let Some(known) = self.known_instance() {
             return Ok(Some(known));
         }
         if self.0.environment.claude_session_id().is_none() {
@@ -180,44 +182,44 @@ impl Identity {
         let found = adopt_again(&*self.context().await?, self.0.kind).await?;
         if let Some(id) = &found {
             self.0.act_for(id.clone(), false);
-            self.begin_serving();
         }
         Ok(found)
     }
 
-    pub(super) fn known(&self) -> Option<InstanceId> {
+    /// Returns the instance if a call has looked it up.
+    pub(super) fn known_instance(&self) -> Option<InstanceId> {
         self.0.acting().as_ref().map(|acting| acting.id.clone())
     }
 
-    /// Returns the surroundings if some call has needed them.
-    pub(super) fn opened(&self) -> Option<Arc<Context>> {
+    /// Returns the context if a call has opened it.
+    pub(super) fn context_if_open(&self) -> Option<Arc<Context>> {
         self.0.context.get().cloned()
     }
 
-    /// Marks a launched instance as connected, or finds the row of a session that comes back, after the request at
-    /// hand is answered.
-    pub(super) fn connected(&self) {
+    /// Marks a launched instance as connected, or finds the row of a resumed session, after the current request is
+    /// answered.
+    pub(super) fn mark_connected(&self) {
         let environment = &self.0.environment;
         let launched = environment.instance_id().is_ok_and(|id| id.is_some());
-        let may_come_back = environment.claude_session_id().is_some();
-        if !(launched || may_come_back) || self.0.heard.swap(true, Ordering::Relaxed) {
+        let may_be_resumed = environment.claude_session_id().is_some();
+        if !(launched || may_be_resumed) || self.0.connected.swap(true, Ordering::Relaxed) {
             return;
         }
         let identity = self.clone();
         self.0.tasks.spawn(async move {
-            // Let the answer out first: Claude Code's first turn goes without the tools of a late server.
+            // Answer first: Claude Code's first turn runs without the tools of a slow server.
             tokio::task::yield_now().await;
-            identity.be_present().await;
+            identity.report_connected().await;
         });
     }
 
-    /// Nobody else says that the agent is up: a database that is busy for long is waited for.
-    async fn be_present(&self) {
+    /// Retries while the database is busy, because nothing else reports that the agent is running.
+    async fn report_connected(&self) {
         loop {
-            match self.present(&Run::unattended()).await {
+            match self.current_instance(&Run::unattended()).await {
                 Ok(_) => return self.begin_serving(),
                 Err(error) => {
-                    tracing::error!(code = %error.code, %error, "cannot report that the agent is up");
+                    tracing::error!(code = %error.code, %error, "cannot report that the agent is running");
                     if error.code != Code::DatabaseBusy || self.0.shutdown.is_cancelled() {
                         return;
                     }
@@ -226,13 +228,13 @@ impl Identity {
         }
     }
 
-    /// Ends the row of an adopted session: its server's input has ended.
+    /// Ends the row of an adopted session when the client has gone.
     pub(super) async fn leave(&self) {
-        let (Some(context), Some(id)) = (self.opened(), self.known()) else {
+        let (Some(context), Some(id)) = (self.context_if_open(), self.known_instance()) else {
             return;
         };
-        if let Err(error) = leave(&context, &id).await {
-            tracing::warn!(code = %error.code, %error, "reconcile ends the row of this session");
+        if let Err(error) = end_adopted(&context, &id).await {
+            tracing::warn!(code = %error.code, %error, "cannot end the row of this session; reconcile will");
         }
     }
 }
@@ -263,8 +265,7 @@ impl Inner {
     }
 }
 
-/// Repairs what others left, beside the calls: the client is answered first.
-async fn repair(context: Arc<Context>) {
+async fn reconcile_once(context: Arc<Context>) {
     if let Err(error) = reconcile(&context).await {
         tracing::warn!(code = %error.code, %error, "cannot reconcile");
     }

@@ -1,7 +1,7 @@
-//! Standard input, with requests that rmcp would drop without a word turned into ones that get an answer.
+//! Standard input with oversized and malformed JSON-RPC requests replaced by requests that get an error response.
 //!
-//! rmcp drops lines over 16 MiB and all that is not valid JSON, such as half of a surrogate pair, which JavaScript clients
-//! send as it is. Whoever sent such a request would wait for its answer forever.
+//! rmcp silently drops lines over 16 MiB and invalid JSON, such as the lone surrogates that JavaScript clients send. The
+//! client would wait for a response forever. The price is a second JSON parse of each line.
 
 use std::io;
 use std::pin::Pin;
@@ -12,21 +12,21 @@ use tokio::io::{AsyncBufRead, AsyncRead, BufReader, ReadBuf};
 
 use super::request_id::IdSearch;
 
-/// The method that stands in for a request that can't be read; its parameter `reason` says why.
+/// The method that replaces a request that can't be parsed; its parameter `reason` has the error.
 pub(super) const UNREADABLE: &str = "codex/unreadable";
-/// What rmcp takes, with the line break.
-const LONGEST_LINE: usize = 16 << 20;
+/// The limit of rmcp, including the line break.
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Passes whole lines on.
 #[derive(Debug)]
 pub(super) struct Input<R> {
     source: BufReader<R>,
     line: Vec<u8>,
-    /// How much of a complete line has been passed on; none while it is still being read.
+    /// How many bytes of a complete line have been passed on; `None` while it is still being read.
     passed: Option<usize>,
-    /// Reads a line that is too long to be kept.
+    /// Searches a line that is too long to be buffered for its id.
     too_long: Option<IdSearch>,
-    /// Before the first message that can be read there is no session in which to answer.
+    /// Set by the first valid message: before it there is no MCP session to respond in.
     begun: bool,
 }
 
@@ -41,12 +41,12 @@ impl<R: AsyncRead> Input<R> {
         }
     }
 
-    /// Decides what to pass on of a line that has been read to its end.
+    /// Validates a complete line and replaces it if necessary.
     fn complete(&mut self) {
         self.passed = Some(0);
         if let Some(search) = self.too_long.take() {
             tracing::warn!("a message over 16 MiB was refused");
-            self.stand_in(search.id(), "the message is longer than 16 MiB");
+            self.replace_with_error(search.id(), "the message is longer than 16 MiB");
             return;
         }
         match serde_json::from_slice::<Value>(&self.line) {
@@ -55,16 +55,19 @@ impl<R: AsyncRead> Input<R> {
                 let mut search = IdSearch::default();
                 search.read(&self.line);
                 if let Some(id) = search.id() {
-                    self.stand_in(Some(id), &format!("the message can't be read: {error}"));
+                    self.replace_with_error(
+                        Some(id),
+                        &format!("the message is not valid JSON: {error}"),
+                    );
                 }
             }
         }
     }
 
-    fn stand_in(&mut self, id: Option<Value>, reason: &str) {
+    fn replace_with_error(&mut self, id: Option<Value>, reason: &str) {
         self.line.clear();
         if let (Some(id), true) = (id, self.begun) {
-            // What the modern era wants in each request; the older one passes it over.
+            // Required in each request since 2026-07-28; ignored by older versions.
             let meta = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientCapabilities": {},
@@ -77,11 +80,11 @@ impl<R: AsyncRead> Input<R> {
     }
 }
 
-/// Keeps what was read of a line, or, once it is too long, only looks for its id.
-fn keep(line: &mut Vec<u8>, too_long: &mut Option<IdSearch>, bytes: &[u8]) {
+/// Buffers part of a line or, once the line is too long, only searches it for the id.
+fn append(line: &mut Vec<u8>, too_long: &mut Option<IdSearch>, bytes: &[u8]) {
     if let Some(search) = too_long {
         search.read(bytes);
-    } else if line.len() + bytes.len() > LONGEST_LINE {
+    } else if line.len() + bytes.len() > MAX_LINE_BYTES {
         let search = too_long.insert(IdSearch::default());
         search.read(&std::mem::take(line));
         search.read(bytes);
@@ -111,12 +114,12 @@ impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
             }
             let available = ready!(Pin::new(&mut this.source).poll_fill_buf(context))?;
             if available.is_empty() {
-                // The end. A line without its break is no message.
+                // EOF. A line without a line break is not a message.
                 return Poll::Ready(Ok(()));
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let length = end.map_or(available.len(), |end| end + 1);
-            keep(&mut this.line, &mut this.too_long, &available[..length]);
+            append(&mut this.line, &mut this.too_long, &available[..length]);
             Pin::new(&mut this.source).consume(length);
             if end.is_some() {
                 this.complete();

@@ -1,8 +1,8 @@
-//! The kit that all three servers are made with: the only user of rmcp here.
+//! MCP server kit: everything that the three servers share, and the only user of rmcp.
 //!
-//! A server crate says *what* it offers, as a [`Definition`]; the kit does everything that is the same
-//! for all: stdio and signals (`serve`, `input`), who it acts for (`identity`), running a call so that it is
-//! always answered and recorded (`call`, `audit`), delivering to the server's own agent (`delivery_loop`), errors (`reply`).
+//! A server crate describes its tools, resources and prompts as a [`Definition`]. The kit serves it on stdio (`serve`, `input`,
+//! `handler`), finds the instance that the server acts for (`identity`), runs and records calls (`run_tool`, `audit`),
+//! delivers messages to the server's agent (`delivery_loop`) and converts errors (`reply`).
 
 mod audit;
 mod call;
@@ -12,11 +12,12 @@ mod handler;
 mod identity;
 mod input;
 pub mod pull_request;
-mod redact;
 mod reply;
 mod request_id;
 pub mod resources;
+mod run_tool;
 mod serve;
+mod server_state;
 
 pub use call::Call;
 pub use definition::{Definition, Effects, Prompt, Resource, ResourceQuery, Tool};

@@ -1,4 +1,4 @@
-//! Our errors and values, as MCP has them.
+//! Converts replies and errors to MCP results.
 
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value, json};
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use shared::error::{Code, Error};
 use shared::model::secrets::value_without_secrets;
 
-/// Answers with structured content and readable text; what the agent can't fix is a protocol error.
+/// Returns structured content with readable text. An internal error, which the agent can't fix, is a protocol error.
 ///
-/// With `data_as_text` the text has the data below the message, for clients that show agents only text.
+/// With `data_as_text` the data follows the message as text, for clients that show agents only text.
 pub(super) fn answer(
     result: Result<Value, Error>,
     data_as_text: bool,

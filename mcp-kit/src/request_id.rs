@@ -1,9 +1,9 @@
-//! Finding the id of a request that can't be parsed, so that it can be answered all the same.
+//! Finds the JSON-RPC id of a request that can't be parsed, so that it gets an error response.
 
-/// Ids longer than this are nobody's.
-const LONGEST: usize = 200;
+/// No client uses longer ids.
+const MAX_ID_BYTES: usize = 200;
 
-/// Reads the outermost object of a line as it comes, in constant space. What the values are does not matter to it.
+/// Scans the outermost object of a line in constant space, without validating values.
 #[derive(Debug, Default)]
 pub(super) struct IdSearch {
     depth: usize,
@@ -26,13 +26,13 @@ enum Text {
     Escaped,
 }
 
-/// How far the outermost object has been read.
+/// Whether the outermost object is complete.
 #[derive(Debug, Default, PartialEq)]
 enum Extent {
     #[default]
     Open,
     Closed,
-    /// This is no object, or there is more than one.
+    /// Not an object, or more than one.
     Broken,
 }
 
@@ -43,7 +43,7 @@ impl IdSearch {
         }
     }
 
-    /// Returns the id as JSON: of a request, if that is what it was, and if there is one that can be answered.
+    /// Returns the id if the line was a request with exactly one valid id.
     pub(super) fn id(self) -> Option<serde_json::Value> {
         let [id] = self.ids.as_slice() else {
             return None;
@@ -103,9 +103,9 @@ impl IdSearch {
         }
     }
 
-    /// Keeps a byte of the outermost object; one too many makes it useless as an id, which is as well.
+    /// Keeps a byte of the outermost object. A text over the limit is no longer valid as an id.
     fn keep(&mut self, byte: u8) {
-        if self.depth == 1 && self.text.len() <= LONGEST {
+        if self.depth == 1 && self.text.len() <= MAX_ID_BYTES {
             self.text.push(byte);
         }
     }
@@ -208,7 +208,7 @@ mod tests {
             } else {
                 json!({"id": id, "method": "m", "params": params})
             };
-            let expected = (id.is_i64() || id.as_str().is_some_and(|_| id.to_string().len() <= LONGEST)).then_some(id);
+            let expected = (id.is_i64() || id.as_str().is_some_and(|_| id.to_string().len() <= MAX_ID_BYTES)).then_some(id);
             prop_assert_eq!(id_of(message.to_string().as_bytes()), expected);
         }
 

@@ -1,4 +1,4 @@
-//! Resources that more than one server offers.
+//! MCP resources that several servers share: instance, task, feedback.
 
 use serde_json::{Value, json};
 
@@ -6,38 +6,38 @@ use super::{Call, Resource, ResourceQuery};
 use shared::error::Error;
 use shared::workflow::Context;
 
-/// `codex://instance`: who this server acts for.
+/// `codex://instance`: the instance that this server acts for.
 pub fn instance() -> Resource {
     Resource::new(
         "codex://instance",
         "instance",
-        "The agent that this server acts for: its worktree, branch and status; null before the first tool call of a session that nobody launched",
+        "The agent that this server acts for, with its worktree, branch and status; null before the first tool call of a session that claude-codex did not launch",
         read_instance,
     )
 }
 
-/// `codex://task`: what the agent is to do.
+/// `codex://task`: the agent's prompt and task.
 pub fn task() -> Resource {
     Resource::new(
         "codex://task",
         "task",
-        "What this agent was asked to do: the prompt, and the planned task behind it; null if nobody launched it",
+        "The prompt of this agent and its planned task; null if claude-codex did not launch it",
         read_task,
     )
 }
 
-/// `codex://feedback`: what reviewers have said, whole.
+/// `codex://feedback`: the newest review, in full.
 pub fn feedback() -> Resource {
     Resource::new(
         "codex://feedback",
         "feedback",
-        "The newest review round of this agent with its feedback and findings, whole; null if there was none",
+        "The newest review round of this agent with all feedback and findings; null if there was none",
         read_feedback,
     )
 }
 
 async fn read_feedback(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
-    let Some(id) = call.present_instance().await? else {
+    let Some(id) = call.current_instance().await? else {
         return Ok(Value::Null);
     };
     let context = call.context().await?;
@@ -49,7 +49,7 @@ async fn read_feedback(call: Call, _query: ResourceQuery) -> Result<Value, Error
 }
 
 async fn read_instance(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
-    let Some(id) = call.present_instance().await? else {
+    let Some(id) = call.current_instance().await? else {
         return Ok(Value::Null);
     };
     let context = call.context().await?;
@@ -57,7 +57,7 @@ async fn read_instance(call: Call, _query: ResourceQuery) -> Result<Value, Error
 }
 
 async fn read_task(call: Call, _query: ResourceQuery) -> Result<Value, Error> {
-    let Some(id) = call.present_instance().await? else {
+    let Some(id) = call.current_instance().await? else {
         return Ok(Value::Null);
     };
     let context = call.context().await?;

@@ -1,4 +1,4 @@
-//! Running a server on standard input and output until the client goes or a signal comes.
+//! Serves MCP on stdio until EOF or a signal, then shuts down.
 
 use std::io;
 use std::process::ExitCode;
@@ -12,26 +12,27 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::definition::Definition;
-use super::handler::{Handler, Kit};
+use super::handler::Handler;
 use super::identity::Identity;
 use super::input::Input;
+use super::server_state::ServerState;
 use shared::config::Environment;
 
-/// How long calls under way may take to undo what they began. Claude Code waits less, but the
-/// process is its own by then.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+/// How long running calls may take to undo their changes. Claude Code stops waiting earlier, but by then we no
+/// longer depend on it.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// Runs the server to its end.
 pub fn serve(definition: Definition) -> ExitCode {
-    let environment = Environment::of_process();
+    let environment = Environment::current();
     shared::logging::start(&environment, definition.name());
-    // One thread was the fastest arrangement measured; blocking work has threads of its own.
+    // A single thread was the fastest in measurements; blocking work has its own threads.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let result = runtime.and_then(|runtime| {
         let result = runtime.block_on(run(definition, environment));
-        // A blocked database thread must not hold the exit up.
+        // A blocked database thread must not delay the exit.
         runtime.shutdown_background();
         result
     });
@@ -51,7 +52,7 @@ async fn run(definition: Definition, environment: Environment) -> io::Result<()>
 
     let tasks = TaskTracker::new();
     let shutdown = CancellationToken::new();
-    let kit = Arc::new(Kit {
+    let state = Arc::new(ServerState {
         calls: Mutex::default(),
         identity: Identity::new(
             definition.kind,
@@ -63,31 +64,31 @@ async fn run(definition: Definition, environment: Environment) -> io::Result<()>
         shutdown,
         tasks,
     });
-    let session = session(Arc::clone(&kit));
+    let session = session(Arc::clone(&state));
     let ended = tokio::select! {
         ended = session => ended,
         _ = terminate.recv() => Ok(()),
         _ = hangup.recv() => Ok(()),
         _ = interrupt.recv() => Ok(()),
     };
-    // Calls under way stop at their next step, end their git children and undo what they began.
-    kit.shutdown.cancel();
-    kit.tasks.close();
-    if tokio::time::timeout(LAST_WORDS, kit.tasks.wait())
+    // Running calls stop at their next step, end their git processes and undo their changes.
+    state.shutdown.cancel();
+    state.tasks.close();
+    if tokio::time::timeout(SHUTDOWN_GRACE, state.tasks.wait())
         .await
         .is_err()
     {
-        tracing::warn!("calls were still under way when the time was up");
+        tracing::warn!("calls were still running at the end of the grace period");
     }
-    kit.identity.leave().await;
+    state.identity.leave().await;
     ended
 }
 
-async fn session(kit: Arc<Kit>) -> io::Result<()> {
+async fn session(state: Arc<ServerState>) -> io::Result<()> {
     let (input, output) = transport::stdio_pipes();
-    let service = match Handler(kit).serve((Input::new(input), output)).await {
+    let service = match Handler(state).serve((Input::new(input), output)).await {
         Ok(service) => service,
-        // A client that only starts the server and goes away is no failure.
+        // A client may start the server and leave without a request.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(io::Error::other(error)),
     };

@@ -1,4 +1,4 @@
-//! What the review agent's MCP server offers.
+//! The MCP server of a review agent: `request_changes` and `create_pr`.
 
 mod resources;
 mod server;

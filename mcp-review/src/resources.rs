@@ -1,4 +1,4 @@
-//! What a review agent may read.
+//! MCP resources of a review agent.
 
 use mcp_kit::Resource;
 use mcp_kit::resources::{instance, task};

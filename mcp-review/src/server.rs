@@ -1,11 +1,11 @@
-//! The review server as a whole.
+//! The definition of the review server: tools, resources, prompt, instructions.
 
 use mcp_kit::{Definition, Prompt};
 use shared::model::InstanceKind;
 
 use crate::{resources, tools};
 
-/// Returns what this server offers.
+/// Returns the definition of this server.
 pub fn definition() -> Definition {
     Definition {
         kind: InstanceKind::Review,
@@ -17,8 +17,8 @@ pub fn definition() -> Definition {
         prompts: vec![Prompt {
             name: "review",
             title: "Review a branch",
-            description: "Instructions for a review agent, with what it is to judge",
-            argument: ("subject", "What is to be reviewed"),
+            description: "Instructions for a review agent, with the change to review",
+            argument: ("subject", "The change to review"),
             text: include_str!("prompt.md"),
         }],
     }

@@ -1,4 +1,4 @@
-//! Enums that are also words in the database and in JSON.
+//! Closed enums: one macro for enums that are stored as text in the database and in JSON.
 
 /// A word that is not one of an enum's words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! What happened: tool calls and commands.
+//! Events: recorded tool calls and commands.
 
 use serde::{Deserialize, Serialize};
 

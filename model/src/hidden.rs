@@ -1,4 +1,4 @@
-//! Hidden characters: what a reader does not see, or sees in another place than it stands.
+//! Hidden characters (controls, bidirectional, zero-width, tags): the one table of what a reader does not see or sees elsewhere.
 //!
 //! Text from agents, repositories and GitHub can carry instructions that a model reads and a person does
 //! not (Unicode tag characters, zero-width characters, variation selectors), or that a terminal obeys

@@ -1,40 +1,11 @@
-//! One agent at work.
+//! Instances: one agent, running or ended, as a row of `instances`.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{InstanceId, Status, TaskId};
+use super::{InstanceId, InstanceKind, Note, Status, TaskId, Timestamp};
 use crate::closed_enum;
-
-closed_enum!(
-    /// What an agent is for.
-    InstanceKind, "kind of agent" {
-        Coding = "coding",
-        Review = "review",
-        Planning = "planning",
-    }
-);
-
-impl InstanceKind {
-    /// Returns the name of the MCP server that agents of this kind speak to.
-    pub const fn server_name(self) -> &'static str {
-        match self {
-            Self::Coding => "mcp-coding",
-            Self::Review => "mcp-review",
-            Self::Planning => "mcp-planning",
-        }
-    }
-
-    /// Returns the name under which that server is registered in Claude Code.
-    pub const fn registered_name(self) -> &'static str {
-        match self {
-            Self::Coding => "codex-coding",
-            Self::Review => "codex-review",
-            Self::Planning => "codex-planning",
-        }
-    }
-}
 
 closed_enum!(
     /// How an instance came to be.
@@ -43,6 +14,30 @@ closed_enum!(
         Launched = "launched",
         /// A person's own session called a tool.
         Adopted = "adopted",
+    }
+);
+
+closed_enum!(
+    /// How an agent takes its turns.
+    SessionMode, "session mode" {
+        /// In a terminal, at whose prompt a person can type.
+        Interactive = "interactive",
+        /// One process for each turn (`claude -p`), with the prompt as its standard input: agents of TDD runs.
+        Headless = "headless",
+    }
+);
+
+closed_enum!(
+    /// How an agent's request to do something beyond its permission rules is answered.
+    #[derive(Default)]
+    PermissionMode, "permission mode" {
+        /// Claude Code's dialog opens and waits for a person.
+        #[default]
+        Practical = "practical",
+        /// It is refused, and the agent goes on without.
+        DontAsk = "dontAsk",
+        /// Everything is allowed. Claude Code refuses this to root.
+        Bypass = "bypass",
     }
 );
 
@@ -68,6 +63,8 @@ pub struct Instance {
     #[serde(skip)]
     pub status_before: Option<Status>,
     pub origin: Origin,
+    #[serde(skip)]
+    pub session_mode: SessionMode,
     pub repository: PathBuf,
     pub worktree_path: PathBuf,
     pub branch_name: Option<String>,
@@ -104,11 +101,11 @@ pub struct Instance {
     pub owner: Option<ProcessMark>,
     #[serde(skip)]
     pub server: Option<ProcessMark>,
-    pub note: Option<String>,
-    pub created_at: String,
-    pub last_activity: String,
-    pub status_since: String,
-    pub completed_at: Option<String>,
+    pub note: Note,
+    pub created_at: Timestamp,
+    pub last_activity: Timestamp,
+    pub status_since: Timestamp,
+    pub completed_at: Option<Timestamp>,
 }
 
 /// A process, told apart from a later one with the same number by when it began.

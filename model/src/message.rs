@@ -1,8 +1,8 @@
-//! Text owed to an agent.
+//! Messages: text owed to an agent, its delivery states, and why it waits (`WaitReason`).
 
 use serde::Serialize;
 
-use super::{InstanceId, MessageId};
+use super::{InstanceId, MessageId, Timestamp};
 use crate::closed_enum;
 
 closed_enum!(
@@ -75,7 +75,7 @@ impl WaitReason {
             Self::Draft => "the draft in its input box to be sent or deleted",
             Self::NotSubmitted => "a safe moment to press Enter: its text is in the input box",
             Self::NoInputBox => "its input box to be visible",
-            Self::ShellInTerminal => "the agent: a shell has its terminal",
+            Self::ShellInTerminal => "the agent to run again: its terminal shows a shell",
             Self::Proof => "proof that the agent has it",
         }
     }
@@ -106,7 +106,7 @@ pub struct Message {
     pub taken_by: Option<TakenBy>,
     pub attempts: u32,
     pub waiting_for: Option<WaitReason>,
-    pub created_at: String,
-    pub typed_at: Option<String>,
-    pub taken_at: Option<String>,
+    pub created_at: Timestamp,
+    pub typed_at: Option<Timestamp>,
+    pub taken_at: Option<Timestamp>,
 }

@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Timestamp;
 use crate::closed_enum;
+
+/// Limits of what an author writes, for the tools' schemas and for the verb.
+pub const MAX_TITLE_CHARS: usize = 256;
+pub const MAX_DESCRIPTION_CHARS: usize = 60_000;
 
 closed_enum!(
     /// Where a pull request stands.
@@ -25,6 +30,17 @@ closed_enum!(
     }
 );
 
+closed_enum!(
+    /// Whether a pull request can be merged into its base branch as that is now.
+    Mergeable, "mergeability" {
+        Clean = "clean",
+        Conflicting = "conflicting",
+        /// A rule of the forge is not satisfied.
+        Blocked = "blocked",
+        Unknown = "unknown",
+    }
+);
+
 /// A pull request as its forge tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -40,10 +56,13 @@ pub struct PullRequest {
     pub head_commit: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merge_commit: Option<String>,
-    pub created_at: String,
-    pub updated_at: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub merged_at: Option<String>,
+    pub merged_at: Option<Timestamp>,
+    /// What GitHub says of one that was asked for by its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mergeable: Option<Mergeable>,
 }
 
 /// What a new pull request is to say.

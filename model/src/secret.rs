@@ -1,8 +1,10 @@
-//! A value that never shows.
+//! `Secret`: a token or password that `Debug` never prints.
 
 use std::fmt;
 
-/// A token or the like: absent from logs, errors and `Debug`.
+use super::secrets::REDACTED;
+
+/// A token or password. Only [`Secret::expose`] returns it.
 #[derive(Clone)]
 pub struct Secret(String);
 
@@ -19,6 +21,6 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Secret(***)")
+        write!(formatter, "Secret({REDACTED})")
     }
 }

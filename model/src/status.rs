@@ -1,6 +1,6 @@
-//! The one state machine: which status an instance may have, and which moves there are.
+//! The state machine: statuses of an instance and the transition table.
 
-use super::instance::InstanceKind;
+use super::instance_kind::InstanceKind;
 use crate::closed_enum;
 
 closed_enum!(
@@ -42,6 +42,8 @@ pub enum StatusEvent {
     ChangesRequested,
     FeedbackTaken,
     ReviewerLost,
+    /// A person, or a conflict, gives the coder more to do; its work may be published, or under a review that ends by this.
+    SentBack,
     /// `by_reviewer`: the coder's own reviewer publishes, which is its approval.
     PublishBegins {
         by_reviewer: bool,
@@ -59,11 +61,40 @@ pub enum StatusEvent {
     Failed,
     Terminated,
     Resumed,
+    /// A published agent was to go on, and could not be started.
+    RestartFailed,
+}
+
+impl StatusEvent {
+    /// Returns what an agent does or has done to it, to be read after "cannot".
+    const fn phrase(self) -> &'static str {
+        match self {
+            Self::Connected => "connect for the first time",
+            Self::ReviewRequested => "ask for a review",
+            Self::ReviewerConnected => "get a reviewer",
+            Self::ChangesRequested => "get the verdict of a reviewer",
+            Self::FeedbackTaken => "take feedback",
+            Self::ReviewerLost => "lose its reviewer",
+            Self::SentBack => "be sent back to work",
+            Self::PublishBegins { .. } => "publish its work",
+            Self::PublishFailed { .. } => "fail to publish its work",
+            Self::Published => "be recorded as published",
+            Self::Merged => "have its pull request merged",
+            Self::Closed => "have its pull request closed",
+            Self::Reopened => "have its pull request reopened",
+            Self::VerdictGiven => "give a verdict",
+            Self::PlanDone => "complete its plan",
+            Self::Failed => "fail",
+            Self::Terminated => "be stopped",
+            Self::Resumed => "be resumed",
+            Self::RestartFailed => "fail to start again",
+        }
+    }
 }
 
 /// A move that the table does not have. It changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{event:?} is not possible for a {kind} agent whose status is {status}")]
+#[error("a {kind} agent whose status is {status} cannot {}", .event.phrase())]
 pub struct IllegalTransition {
     pub kind: InstanceKind,
     pub status: Status,
@@ -89,6 +120,11 @@ impl Status {
         }
     }
 
+    /// Returns whether the agent's work is over. One whose pull request is open may be needed again.
+    pub const fn is_over(self) -> bool {
+        !self.is_live() && !matches!(self, Self::PrCreated)
+    }
+
     /// Returns the status that `event` leads to.
     pub fn next(self, kind: InstanceKind, event: StatusEvent) -> Result<Self, IllegalTransition> {
         use Status as S;
@@ -105,6 +141,17 @@ impl Status {
             StatusEvent::ReviewerLost => {
                 matches!(self, S::WaitingReview | S::UnderReview).then_some(S::Running)
             }
+            StatusEvent::SentBack => {
+                let is_sent_back = matches!(
+                    self,
+                    S::PrCreated
+                        | S::Running
+                        | S::WaitingReview
+                        | S::UnderReview
+                        | S::FeedbackReceived
+                );
+                is_sent_back.then_some(S::FeedbackReceived)
+            }
             StatusEvent::PublishBegins { by_reviewer: false } => {
                 matches!(self, S::Running | S::FeedbackReceived).then_some(S::CreatingPr)
             }
@@ -115,10 +162,13 @@ impl Status {
                 (self == S::CreatingPr && before.can_publish()).then_some(before)
             }
             StatusEvent::Published => (self == S::CreatingPr).then_some(S::PrCreated),
-            StatusEvent::Merged => {
-                matches!(self, S::PrCreated | S::PrClosed).then_some(S::PrMerged)
-            }
-            StatusEvent::Closed => (self == S::PrCreated).then_some(S::PrClosed),
+            // Also while its coder works on changes, and after that coder has ended.
+            StatusEvent::Merged => (self.can_follow_pull()
+                || matches!(self, S::PrClosed | S::Failed | S::Terminated))
+            .then_some(S::PrMerged),
+            StatusEvent::Closed => (self.can_follow_pull()
+                || matches!(self, S::Failed | S::Terminated))
+            .then_some(S::PrClosed),
             StatusEvent::Reopened => (self == S::PrClosed).then_some(S::PrCreated),
             StatusEvent::VerdictGiven => {
                 (kind == InstanceKind::Review && self == S::Running).then_some(S::Completed)
@@ -128,7 +178,13 @@ impl Status {
             }
             StatusEvent::Failed => self.is_live().then_some(S::Failed),
             StatusEvent::Terminated => self.is_live().then_some(S::Terminated),
-            StatusEvent::Resumed => matches!(self, S::Failed | S::Terminated).then_some(S::Started),
+            // A published agent is resumed for what it is owed.
+            StatusEvent::Resumed => {
+                matches!(self, S::Failed | S::Terminated | S::PrCreated).then_some(S::Started)
+            }
+            StatusEvent::RestartFailed => {
+                matches!(self, S::Started | S::FeedbackReceived).then_some(S::PrCreated)
+            }
         };
         // Only coders are reviewed and published.
         let next = next.filter(|status| {
@@ -143,6 +199,12 @@ impl Status {
             status: self,
             event,
         })
+    }
+
+    /// Tells whether the agent follows its open pull request when that is merged or closed: it is published, or at work on
+    /// changes to it, and nobody is publishing it right now.
+    const fn can_follow_pull(self) -> bool {
+        matches!(self, Self::PrCreated) || (self.is_live() && !matches!(self, Self::CreatingPr))
     }
 
     /// Tells whether `creating_pr` can be entered from here, and so returned to.

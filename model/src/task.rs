@@ -1,8 +1,8 @@
-//! Planned work.
+//! Tasks: planned work with priority, estimate and status.
 
 use serde::Serialize;
 
-use super::{InstanceId, TaskId};
+use super::{InstanceId, TaskId, Timestamp};
 use crate::closed_enum;
 
 /// Longest title and description; bounds that the tool's schema shows and the store relies on.
@@ -47,6 +47,6 @@ pub struct Task {
     pub created_by: Option<InstanceId>,
     pub issue_number: Option<u64>,
     pub issue_url: Option<String>,
-    pub created_at: String,
-    pub updated_at: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
 }

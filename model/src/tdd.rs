@@ -1,4 +1,4 @@
-//! A whole task from a specification to a pull request: coder and reviewer in turns.
+//! TDD runs: coder and reviewer take turns from a specification to a pull request.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::instance::ProcessMark;
-use super::{InstanceId, InvalidId};
+use super::{InstanceId, InvalidId, Timestamp};
 use crate::closed_enum;
 
 closed_enum!(
@@ -52,8 +52,8 @@ pub struct TddRun {
     pub coder_responses: Vec<String>,
     /// What the reviewers said, oldest first.
     pub reviewer_responses: Vec<String>,
-    pub created_at: String,
-    pub updated_at: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
     pub status: TddStatus,
     #[serde(skip)]
     pub repository: PathBuf,
@@ -100,8 +100,9 @@ pub struct TddResult {
     pub error: Option<String>,
 }
 
-/// Makes the id of a run from a stored time (`2026-07-28T12:34:56.789Z`): ids sort as the runs began.
-pub fn new_run_id(now: &str) -> Result<InstanceId, InvalidId> {
+/// Makes the id of a run from the time: ids sort as the runs began.
+pub fn new_run_id(now: Timestamp) -> Result<InstanceId, InvalidId> {
+    let now = now.to_string();
     let digits: String = now.chars().filter(char::is_ascii_digit).take(14).collect();
     let (date, time) = digits.split_at_checked(8).unwrap_or((&digits, ""));
     let random = &Uuid::new_v4().simple().to_string()[..6];
@@ -114,11 +115,11 @@ mod tests {
 
     #[test]
     fn ids_sort_by_time_and_differ() {
-        let first = new_run_id("2026-07-28T12:34:56.789Z").unwrap();
-        let second = new_run_id("2026-07-28T12:34:57.000Z").unwrap();
+        let first = new_run_id("2026-07-28T12:34:56.789Z".parse().unwrap()).unwrap();
+        let second = new_run_id("2026-07-28T12:34:57.000Z".parse().unwrap()).unwrap();
         assert!(first.as_str().starts_with("20260728-123456-"), "{first}");
         assert!(first < second);
-        let again = new_run_id("2026-07-28T12:34:56.789Z").unwrap();
+        let again = new_run_id("2026-07-28T12:34:56.789Z".parse().unwrap()).unwrap();
         assert_ne!(first, again);
     }
 }

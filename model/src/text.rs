@@ -1,4 +1,4 @@
-//! What text from agents may contain.
+//! Text limits: which length and which characters text from agents may have.
 //!
 //! Control characters are refused: an agent that sends them has made a mistake and can correct it. Other hidden
 //! characters are dropped, because they come along with what an agent copied; see `hidden`.

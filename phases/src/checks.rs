@@ -1,55 +1,33 @@
-//! Compiling and testing: after an edit, and at the end of a turn.
+//! Checks: compiles and tests the project after an edit and at the end of a turn.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use super::place::{phase_around, resolve};
-use super::{Phases, edit, wording};
-use crate::profile::{Profile, TestOutcome};
+use super::resolve_path::{phase_around, resolve};
+use super::{Phases, edit, messages};
+use crate::profile::{Check, Profile};
 use shared::agent::ToolCall;
 use shared::error::Error;
 use shared::model::{FileKind, Phase, ToolKind};
 use shared::process::{self, Limits, ProcessError};
 use shared::store::PhaseRow;
 
-/// What is read of a compiler or a runner; more is a fault of its own.
-const OUTPUT: usize = 8 << 20;
-/// What an agent is shown of it: some 1,500 tokens.
-const SHOWN: usize = 5_000;
-/// Projects of one worktree that the end of a turn looks at.
-const MOST_PROJECTS: usize = 5;
+/// More output of a compiler or test runner counts as a failure to check.
+const MAX_OUTPUT_BYTES: usize = 8 << 20;
+/// The part that the agent sees: some 1,500 tokens.
+const MAX_SHOWN_BYTES: usize = 5_000;
+/// Projects of one worktree that are checked at the end of a turn.
+const MAX_PROJECTS: usize = 5;
 
-/// How a check went.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Check {
-    Fine,
-    NotCompiling {
-        shown: String,
-    },
-    Tests {
-        outcome: TestOutcome,
-        shown: String,
-    },
-    TimedOut {
-        what: String,
-        limit: Duration,
-    },
-    /// It can't be told: there is no command, or its program is missing.
-    Unknown {
-        why: String,
-    },
-}
-
-/// What to run.
+/// The commands to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     Compile,
     CompileAndTest,
 }
 
-/// Compiles after an edit, and in the last phase tests; returns what to tell the agent.
+/// Compiles after an edit, and in the implementation phase also tests. Returns a message for the agent.
 ///
-/// Only the newest run of a session goes on: it ends the one before. Dropping the future ends the programs.
+/// A new check ends the previous one of the session. Dropping the future ends the programs.
 pub async fn after_edit(
     phases: &Phases,
     session: &str,
@@ -92,16 +70,16 @@ pub async fn after_edit(
         process::ask_to_end(&before);
     }
     let check = run(&profile, wanted, Some(&path)).await;
-    Ok(wording::checked(row.phase, &profile, &check))
+    Ok(messages::checked(row.phase, &profile, &check))
 }
 
-/// Checks all projects that were worked on; the first that is not fine tells.
+/// Checks all projects that were edited in this phase.
 pub(super) async fn all(
     phases: &Phases,
     row: &PhaseRow,
     wanted: Wanted,
 ) -> Result<Vec<(Profile, Check)>, Error> {
-    let mut folders: Vec<PathBuf> = row.projects.iter().take(MOST_PROJECTS).cloned().collect();
+    let mut folders: Vec<PathBuf> = row.projects.iter().take(MAX_PROJECTS).cloned().collect();
     if folders.is_empty() {
         folders.push(row.worktree.clone());
     }
@@ -127,7 +105,7 @@ async fn run(profile: &Profile, wanted: Wanted, file: Option<&Path>) -> Check {
             Ok((code, _)) if profile.compiled(code) => {}
             Ok((_, output)) => {
                 return Check::NotCompiling {
-                    shown: profile.failing_part(&output, SHOWN),
+                    shown: profile.failing_part(&output, MAX_SHOWN_BYTES),
                 };
             }
             Err(check) => return check,
@@ -145,20 +123,20 @@ async fn run(profile: &Profile, wanted: Wanted, file: Option<&Path>) -> Check {
     match one(profile, words).await {
         Ok((code, output)) => Check::Tests {
             outcome: profile.outcome(code, &output),
-            shown: profile.failing_part(&output, SHOWN),
+            shown: profile.failing_part(&output, MAX_SHOWN_BYTES),
         },
         Err(check) => check,
     }
 }
 
-/// Runs one command to its end; what keeps it from ending is the check's outcome.
+/// Runs one command. If it can't be run or does not end, the error is the outcome of the check.
 async fn one(profile: &Profile, words: &[String]) -> Result<(Option<i32>, String), Check> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(Check::Unknown {
-            why: "an empty command".to_owned(),
+            why: "the profile has an empty command".to_owned(),
         });
     };
-    // A program of the project itself is named from its root.
+    // A program of the project is named relative to the project's root.
     let program = if program.contains('/') {
         profile.root.join(program).into_os_string()
     } else {
@@ -170,11 +148,14 @@ async fn one(profile: &Profile, words: &[String]) -> Result<(Option<i32>, String
         .env("NO_COLOR", "1")
         .env("FORCE_COLOR", "0")
         .env("CARGO_TERM_COLOR", "never")
-        // Runners that would watch or ask on a terminal then don't.
-        .env("CI", "1");
+        // Keeps test runners from watching files or asking questions.
+        .env("CI", "1")
+        // Python would take compiled code for fresh after an edit within a second that keeps the size, and its
+        // `__pycache__` would count as files of the agent.
+        .env("PYTHONDONTWRITEBYTECODE", "1");
     let limits = Limits {
         time: profile.time_limit,
-        output: OUTPUT,
+        output: MAX_OUTPUT_BYTES,
     };
     match process::run(&mut command, None, limits).await {
         Ok(finished) => {

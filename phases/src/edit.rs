@@ -1,4 +1,4 @@
-//! What an edit will touch, before it is made.
+//! Predicts whether an edit touches production code or tests, before it is made.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use crate::profile::{Profile, rust_change};
 use shared::file;
 use shared::model::{FileKind, Phase, ToolKind};
 
-/// No source file that anybody wrote is larger; what is, counts as touched in every way.
-pub(super) const LARGEST: u64 = 4 << 20;
+/// Larger files are treated as changing both tests and production code.
+pub(super) const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
 /// Returns the file that a tool is about to change.
 pub(super) fn target(tool: ToolKind, input: &Value) -> Option<PathBuf> {
@@ -21,7 +21,7 @@ pub(super) fn target(tool: ToolKind, input: &Value) -> Option<PathBuf> {
     input[field].as_str().map(PathBuf::from)
 }
 
-/// Returns what kinds of code an edit touches.
+/// Returns the kinds of code that an edit touches.
 pub(super) fn touched(
     profile: &Profile,
     phase: Phase,
@@ -34,7 +34,7 @@ pub(super) fn touched(
     if kind != FileKind::Production || !depends || !profile.may_hold_tests(path) {
         return vec![kind];
     }
-    // It can't be told what this does: it may be either.
+    // If the result can't be predicted, it may touch either.
     let unknown = vec![FileKind::Production, FileKind::Test];
     let Some(before) = read(path) else {
         return unknown;
@@ -45,7 +45,7 @@ pub(super) fn touched(
     kinds_of_rust(&before, &after)
 }
 
-/// Returns what differs between two versions of a Rust file.
+/// Returns the kinds of code that differ between two versions of a Rust file.
 pub(super) fn kinds_of_rust(before: &str, after: &str) -> Vec<FileKind> {
     let Some(change) = rust_change(before, after) else {
         return vec![FileKind::Production, FileKind::Test];
@@ -60,9 +60,9 @@ pub(super) fn kinds_of_rust(before: &str, after: &str) -> Vec<FileKind> {
     kinds
 }
 
-/// Reads a file that is there; one that is not is empty.
+/// Reads a file; a missing one counts as empty.
 fn read(path: &Path) -> Option<String> {
-    match file::read(path, LARGEST) {
+    match file::read(path, MAX_SOURCE_BYTES) {
         Ok(bytes) => String::from_utf8(bytes).ok(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(String::new()),
         Err(_) => None,
@@ -85,7 +85,7 @@ fn after(tool: ToolKind, before: &str, input: &Value) -> Option<String> {
 fn replaced(text: &str, edit: &Value) -> Option<String> {
     let (old, new) = (edit["old_string"].as_str()?, edit["new_string"].as_str()?);
     if old.is_empty() {
-        // Claude Code's way to make a file.
+        // Claude Code creates a file this way.
         return text.is_empty().then(|| new.to_owned());
     }
     if !text.contains(old) {

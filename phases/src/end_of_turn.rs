@@ -1,22 +1,22 @@
-//! The end of a turn: it moves on to the next phase, or says what is missing.
+//! Stop hook: at the end of a turn the phase advances, or the agent learns what is missing.
 
-use super::checks::{self, Check, Wanted};
-use super::person::enter;
-use super::{Phases, violations, wording};
-use crate::profile::TestOutcome;
+use super::checks::{self, Wanted};
+use super::commands::enter;
+use super::{Phases, messages, violations};
+use crate::profile::{Check, TestOutcome};
 use shared::error::Error;
 use shared::model::Phase;
 use shared::store::PhaseRow;
 
-/// Claude Code's own limit on refusing the end of a turn, unless its variable says otherwise.
-const BLOCK_CAP: u32 = 8;
+/// Claude Code's default limit on consecutive blocks by Stop hooks.
+const DEFAULT_BLOCK_CAP: u32 = 8;
 
-/// What the Stop hook answers.
+/// The answer of the Stop hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndOfTurn {
-    /// The turn ends; the person may be told something.
+    /// The turn ends, with an optional message for the person.
     Pass { tell: Option<String> },
-    /// The agent goes on.
+    /// The agent continues.
     Block {
         reason: String,
         tell: Option<String>,
@@ -45,7 +45,9 @@ async fn decide(phases: &Phases, session: &str, goes_on: bool) -> Result<EndOfTu
         let row = begin(phases, row, goes_on)?;
         match judge(phases, &row).await? {
             EndOfTurn::Pass { tell } => told.extend(tell),
-            EndOfTurn::Block { reason, tell } => return give_in(phases, &row, reason, tell),
+            EndOfTurn::Block { reason, tell } => {
+                return block_up_to_cap(phases, &row, reason, tell);
+            }
         }
     }
     Ok(EndOfTurn::Pass {
@@ -53,7 +55,7 @@ async fn decide(phases: &Phases, session: &str, goes_on: bool) -> Result<EndOfTu
     })
 }
 
-/// Notes that no command runs any more; a turn that no hook prolonged counts its refusals anew.
+/// Records that no command is running. A turn that no hook has prolonged starts its count of blocks again.
 fn begin(phases: &Phases, mut row: PhaseRow, goes_on: bool) -> Result<PhaseRow, Error> {
     if !goes_on {
         row.blocks = 0;
@@ -65,8 +67,8 @@ fn begin(phases: &Phases, mut row: PhaseRow, goes_on: bool) -> Result<PhaseRow, 
     Ok(row)
 }
 
-/// Refuses, unless it has done so as often as Claude Code listens.
-fn give_in(
+/// Blocks, unless Claude Code's limit on consecutive blocks is reached.
+fn block_up_to_cap(
     phases: &Phases,
     row: &PhaseRow,
     reason: String,
@@ -77,11 +79,11 @@ fn give_in(
         .get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")
         .and_then(|cap| cap.parse().ok())
         .filter(|cap| *cap > 0)
-        .unwrap_or(BLOCK_CAP);
+        .unwrap_or(DEFAULT_BLOCK_CAP);
     if row.blocks >= cap {
         phases.store.write_now(|w| w.set_phase_blocks(row, 0))?;
         return Ok(EndOfTurn::Pass {
-            tell: Some(wording::gave_in(row.phase, cap, &reason)),
+            tell: Some(messages::gave_in(row.phase, cap, &reason)),
         });
     }
     phases
@@ -91,9 +93,9 @@ fn give_in(
 }
 
 async fn judge(phases: &Phases, row: &PhaseRow) -> Result<EndOfTurn, Error> {
-    let found = violations::look(phases, row).await?;
+    let found = violations::detect(phases, row).await?;
     if !found.is_empty() {
-        return Ok(block(wording::violated(row, &found)));
+        return Ok(block(messages::violated(row, &found)));
     }
     let (missing, unknown) = match missing(phases, row).await? {
         Missing::Nothing => (None, None),
@@ -106,17 +108,17 @@ async fn judge(phases: &Phases, row: &PhaseRow) -> Result<EndOfTurn, Error> {
     if row.phase.needs_confirmation() && row.confirmed_at.is_none() {
         if row.asked {
             return Ok(EndOfTurn::Pass {
-                tell: Some(wording::waiting(row.phase, unknown.as_deref())),
+                tell: Some(messages::waiting(row.phase, unknown.as_deref())),
             });
         }
         phases.store.write_now(|w| w.set_phase_asked(row))?;
-        return Ok(block(wording::ask(row.phase)));
+        return Ok(block(messages::ask(row.phase)));
     }
     if row.phase == Phase::Implementation
         && let Some(why) = unknown
     {
         return Ok(EndOfTurn::Pass {
-            tell: Some(wording::cannot_tell(row.phase, &why)),
+            tell: Some(messages::cannot_tell(row.phase, &why)),
         });
     }
     advance(phases, row, unknown).await
@@ -135,7 +137,7 @@ async fn advance(
         return Ok(EndOfTurn::Pass { tell: None });
     };
     enter(phases, row, next).await?;
-    let mut tell = wording::moved(row.phase, next);
+    let mut tell = messages::moved(row.phase, next);
     if let Some(why) = unknown {
         tell.push_str(&format!(" Not checked: {why}."));
     }
@@ -143,7 +145,7 @@ async fn advance(
         return Ok(EndOfTurn::Pass { tell: Some(tell) });
     }
     Ok(EndOfTurn::Block {
-        reason: wording::begins(next),
+        reason: messages::begins(next),
         tell: Some(tell),
     })
 }
@@ -151,11 +153,11 @@ async fn advance(
 enum Missing {
     Nothing,
     Something(String),
-    /// It can't be found out.
+    /// It can't be determined.
     Unknown(String),
 }
 
-/// Finds out what the phase itself still lacks, the person's word aside.
+/// Determines what the phase still lacks, apart from the person's confirmation.
 async fn missing(phases: &Phases, row: &PhaseRow) -> Result<Missing, Error> {
     let wanted = match row.phase {
         Phase::Requirements | Phase::Done => return Ok(Missing::Nothing),
@@ -174,7 +176,7 @@ async fn missing(phases: &Phases, row: &PhaseRow) -> Result<Missing, Error> {
             Check::Fine => {}
             Check::Unknown { why } => unknown = Some(why),
             Check::NotCompiling { .. } | Check::TimedOut { .. } => {
-                let reason = wording::checked(row.phase, &profile, &check).unwrap_or_default();
+                let reason = messages::checked(row.phase, &profile, &check).unwrap_or_default();
                 return Ok(Missing::Something(reason));
             }
             Check::Tests { outcome, ref shown } => match (row.phase, outcome) {
@@ -184,15 +186,15 @@ async fn missing(phases: &Phases, row: &PhaseRow) -> Result<Missing, Error> {
                 }
                 (_, TestOutcome::Green) => {}
                 (_, _) => {
-                    let reason = wording::checked(row.phase, &profile, &check).unwrap_or_default();
+                    let reason = messages::checked(row.phase, &profile, &check).unwrap_or_default();
                     return Ok(Missing::Something(reason));
                 }
             },
         }
     }
-    // One project with a failing test is enough: the others need not change.
+    // A failing test in one project is enough.
     if row.phase == Phase::Tests && !failing && unknown.is_none() {
-        return Ok(Missing::Something(wording::no_failing_test(&last_shown)));
+        return Ok(Missing::Something(messages::no_failing_test(&last_shown)));
     }
     Ok(unknown.map_or(Missing::Nothing, Missing::Unknown))
 }

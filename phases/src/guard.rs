@@ -1,15 +1,15 @@
-//! The guard: whether a tool may do what it is about to do.
+//! `PreToolUse` guard: allows or denies a tool call by path, profile and phase.
 
 use std::path::Path;
 
 use super::guarded_files::is_guarded;
-use super::place::{phase_around, resolve};
-use super::{Phases, command, edit, wording};
+use super::resolve_path::{phase_around, resolve};
+use super::{Phases, edit, messages, shell_guard};
 use shared::agent::ToolCall;
 use shared::error::Error;
 use shared::model::{FileKind, Ruling, ToolKind};
 
-/// Returns why a tool call is refused; `None` lets it pass. Looks at names alone: no tree is walked.
+/// Returns why a tool call is denied; `None` allows it. Decides by names and never walks a tree.
 pub fn guard(
     phases: &Phases,
     session: &str,
@@ -26,8 +26,8 @@ pub fn guard(
     if tool == ToolKind::Bash {
         let text = call.tool_input["command"].as_str().unwrap_or_default();
         let database = phases.environment.database()?;
-        if let Some(why) = command::refusal(text, &phases.state_dir, &database) {
-            return Ok(Some(wording::protected(latest.phase, "this command", why)));
+        if let Some(why) = shell_guard::refusal(text, &phases.state_dir, &database) {
+            return Ok(Some(messages::protected(latest.phase, "this command", why)));
         }
         phases
             .store
@@ -39,9 +39,9 @@ pub fn guard(
     };
     let path = resolve(directory, &named);
     if is_guarded(phases, &rows, &path) {
-        let why = "the phases stand on it";
+        let why = "the phases depend on it";
         let name = path.to_string_lossy();
-        return Ok(Some(wording::protected(latest.phase, &name, why)));
+        return Ok(Some(messages::protected(latest.phase, &name, why)));
     }
     let Some((row, worktree)) = phase_around(&rows, &path) else {
         return Ok(None);
@@ -55,11 +55,11 @@ pub fn guard(
         .find(|kind| row.phase.ruling(tool, *kind) == Ruling::Denied);
     Ok(denied.map(|kind: FileKind| {
         let shown = path.strip_prefix(&worktree).unwrap_or(&path);
-        wording::denied(row, kind, shown)
+        messages::denied(row, kind, shown)
     }))
 }
 
-/// Keeps that the session's shell command has ended.
+/// Records that the session's shell command has ended.
 pub fn command_ended(phases: &Phases, session: &str) -> Result<(), Error> {
     if phases.active(session)?.is_empty() {
         return Ok(());

@@ -1,11 +1,11 @@
-//! The files that the phases stand on: hooks, profiles, the state folder.
+//! Guarded files: hooks, profiles and state that agents must not change while phases are active.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::Phases;
-use super::place::resolve;
+use super::resolve_path::resolve;
 use crate::profile;
 use shared::error::{Code, Error};
 use shared::file;
@@ -13,16 +13,15 @@ use shared::git::worktree_around;
 use shared::model::{Alteration, FileKind};
 use shared::store::{PhaseRow, Violation};
 
-/// Settings files of Claude Code: only what they say about hooks is ours to guard, for Claude Code itself
-/// writes the rest when a person answers a dialog.
+/// Settings files of Claude Code. Only their hooks are guarded: Claude Code writes the rest when a person answers a
+/// dialog.
 const SETTINGS: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 const OTHERS: [&str; 2] = [".claude/commands/tdd.md", profile::REPOSITORY_FILE];
-/// No such file that anybody wrote is larger.
-const LARGEST: u64 = 1 << 20;
+const MAX_GUARDED_BYTES: u64 = 1 << 20;
 /// Below the user's Claude folder.
 const USER_SETTINGS: &str = "settings.json";
 
-/// Tells whether a path is one that agents may never edit while there are phases.
+/// Returns whether agents may not edit a path while phases are active.
 pub(super) fn is_guarded(phases: &Phases, rows: &[PhaseRow], path: &Path) -> bool {
     let root = Path::new("/");
     if path.starts_with(resolve(root, &phases.state_dir)) {
@@ -32,13 +31,13 @@ pub(super) fn is_guarded(phases: &Phases, rows: &[PhaseRow], path: &Path) -> boo
     if guarded.any(|file| resolve(root, &file.path) == path) {
         return true;
     }
-    // A linked worktree has a file `.git` that says where its repository is.
+    // A linked worktree has a file `.git` with the path of its repository.
     let of_git =
         |row: &PhaseRow| path.starts_with(&row.repository) || path == row.worktree.join(".git");
     if rows.iter().any(of_git) {
         return true;
     }
-    // The same names in the repository's other worktrees, whose hooks another session may live by.
+    // The same files in the repository's other worktrees, where another session may use them.
     worktree_around(path).is_some_and(|(top, common)| {
         rows.iter().any(|row| row.repository == common)
             && SETTINGS
@@ -48,10 +47,10 @@ pub(super) fn is_guarded(phases: &Phases, rows: &[PhaseRow], path: &Path) -> boo
     })
 }
 
-/// One file that is guarded.
+/// One guarded file.
 struct Guarded {
     path: PathBuf,
-    /// Under which name its text is kept.
+    /// The name of its saved copy.
     kept: String,
     settings: bool,
 }
@@ -85,19 +84,22 @@ fn files_of(phases: &Phases, row: &PhaseRow) -> Vec<Guarded> {
     files
 }
 
-/// Keeps the guarded files as they are.
-pub(super) fn keep(phases: &Phases, row: &PhaseRow) -> Result<(), Error> {
+/// Saves copies of the guarded files.
+pub(super) fn save(phases: &Phases, row: &PhaseRow) -> Result<(), Error> {
     let folder = phases.snapshot_folder(row).join("guarded");
     let failed = |error: std::io::Error| {
         Error::new(
             Code::Internal,
-            format!("cannot keep what {} stands on: {error}", folder.display()),
+            format!(
+                "cannot save the guarded files in {}: {error}",
+                folder.display()
+            ),
         )
     };
     std::fs::create_dir_all(&folder).map_err(failed)?;
     for file in files_of(phases, row) {
         let kept = folder.join(&file.kept);
-        match file::read(&file.path, LARGEST) {
+        match file::read(&file.path, MAX_GUARDED_BYTES) {
             Ok(text) => std::fs::write(&kept, text).map_err(failed)?,
             Err(_) => match std::fs::remove_file(&kept) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -110,10 +112,10 @@ pub(super) fn keep(phases: &Phases, row: &PhaseRow) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the guarded files that are not as they were.
+/// Returns the guarded files that differ from their saved copies.
 pub(super) fn changed(phases: &Phases, row: &PhaseRow) -> Vec<Violation> {
     let folder = phases.snapshot_folder(row).join("guarded");
-    // Taken before there was anything to guard, or gone: nothing can be said.
+    // An old or damaged snapshot has nothing to compare with.
     if !folder.is_dir() {
         return Vec::new();
     }
@@ -137,7 +139,7 @@ pub(super) fn changed(phases: &Phases, row: &PhaseRow) -> Vec<Violation> {
 fn difference(file: &Guarded, kept: &Path) -> Option<Alteration> {
     let (before, after) = (
         std::fs::read(kept).ok(),
-        file::read(&file.path, LARGEST).ok(),
+        file::read(&file.path, MAX_GUARDED_BYTES).ok(),
     );
     let same = if file.settings {
         hooks_in(before.as_deref()) == hooks_in(after.as_deref())
@@ -152,7 +154,7 @@ fn difference(file: &Guarded, kept: &Path) -> Option<Alteration> {
     }
 }
 
-/// Returns what a settings file says about hooks. A file that is none says the same as no file.
+/// Returns the hook settings of a settings file. A file that is not valid JSON counts as absent.
 fn hooks_in(text: Option<&[u8]>) -> Option<(Value, Value)> {
     let settings: Value = serde_json::from_slice(text?).ok()?;
     let said = (
@@ -162,7 +164,7 @@ fn hooks_in(text: Option<&[u8]>) -> Option<(Value, Value)> {
     (said != (Value::Null, Value::Null)).then_some(said)
 }
 
-/// Puts a guarded file back.
+/// Restores a guarded file.
 pub(super) fn restore(
     phases: &Phases,
     row: &PhaseRow,
@@ -187,12 +189,12 @@ pub(super) fn restore(
     }
 }
 
-/// Returns why Claude Code should go on with the settings it has; `None` lets it read the changed file.
+/// Returns why Claude Code must not reload its settings; `None` allows it.
 pub fn config_change(phases: &Phases, session: &str) -> Result<Option<String>, Error> {
     for row in phases.active(session)? {
         if let Some(violation) = changed(phases, &row).first() {
             return Ok(Some(format!(
-                "claude-codex: {} was changed while the TDD phase `{}` is on. The hooks stay as they were; `/tdd stop` ends the phases, `/tdd accept` takes the change.",
+                "claude-codex: {} was changed while the TDD phase `{}` is on. The hooks stay active as they were; `/tdd stop` ends the phases, `/tdd accept` accepts the change.",
                 violation.path.display(),
                 row.phase
             )));

@@ -1,21 +1,21 @@
-//! TDD phases: what Claude Code's hooks and `claude-codex phase` do.
+//! TDD phases: the functions behind Claude Code's hooks and `claude-codex phase`.
 //!
-//! The guard decides on an edit from its path, the project's profile and the phase alone, in milliseconds.
-//! What a shell command changes is found afterwards, against the files as they were when the phase began;
-//! so is everything else that gets past the guard, when the turn ends.
+//! The guard allows or denies an edit by its path, the project's profile and the phase alone, in milliseconds.
+//! Changes by shell commands, and everything else that passes the guard, are detected afterwards: the files are
+//! compared with the snapshot from the beginning of the phase, after each command and at the end of each turn.
 
 mod checks;
-mod command;
+mod commands;
 mod edit;
 mod end_of_turn;
 mod guard;
 mod guarded_files;
-mod person;
-mod place;
+mod human_check;
+mod messages;
 pub mod profile;
+mod resolve_path;
+mod shell_guard;
 mod violations;
-mod who;
-mod wording;
 
 use std::path::{Path, PathBuf};
 
@@ -27,17 +27,17 @@ use shared::git::{Snapshot, worktree_around};
 use shared::store::{PhaseRow, Store};
 
 pub use checks::after_edit;
+pub use commands::{
+    CommandReply, PhaseCommand, accept, at_session_end, at_session_start, confirm, row_for,
+    row_in_worktree, session_in_worktree, start, status_text, stop_phases,
+};
 pub use end_of_turn::{EndOfTurn, end_of_turn};
 pub use guard::{command_ended, guard};
 pub use guarded_files::config_change;
-pub use person::{
-    Spoken, Verb, accept, at_session_end, at_session_start, confirm, heard, row_for,
-    row_in_worktree, session_in_worktree, start, status_text, stop_phases,
-};
-pub use violations::{Restored, after_command, look, restore};
-pub use who::{person_at_prompt, person_at_shell};
+pub use human_check::{require_human_at_prompt, require_human_at_shell};
+pub use violations::{Restored, after_command, detect, restore};
 
-/// What the phases stand on: less than other verbs, because a hook lives for milliseconds.
+/// The context of the phases: smaller than `workflow::Context`, because a hook runs for milliseconds.
 #[derive(Debug, Clone)]
 pub struct Phases {
     pub environment: Environment,
@@ -51,7 +51,7 @@ impl Phases {
     pub fn new(environment: Environment, store: Store) -> Result<Self, Error> {
         let state_dir = environment.state_dir()?;
         let home = environment.home().ok();
-        // A default that is none is told by `start`, not by every hook.
+        // `start` reports an invalid TDD_DEFAULT_PROFILE; hooks ignore it.
         let default = environment
             .get("TDD_DEFAULT_PROFILE")
             .and_then(|name| name.parse().ok());
@@ -64,7 +64,7 @@ impl Phases {
         })
     }
 
-    /// Finds how the project around a path is built and tested.
+    /// Finds the profile of the project that a path belongs to.
     fn profile(&self, worktree: &Path, path: &Path) -> Result<Option<Profile>, Error> {
         let is_trusted = |text: &str| self.trusts(worktree, text);
         Ok(profile::find(
@@ -76,7 +76,7 @@ impl Phases {
         )?)
     }
 
-    /// Tells whether the person has trusted the repository's own profile as it is in a worktree.
+    /// Returns whether the person has trusted this text of the repository's profile.
     fn trusts(&self, worktree: &Path, text: &str) -> bool {
         let main = worktree_around(worktree).map(|(_, common)| match common.file_name() {
             Some(name) if name == ".git" => common.parent().unwrap_or(&common).to_owned(),
@@ -90,12 +90,12 @@ impl Phases {
         })
     }
 
-    /// Says that the repository's own profile is ignored, if it is.
+    /// Returns a notice if the repository's profile is ignored because it is not trusted.
     fn ignored_profile(&self, worktree: &Path) -> Option<String> {
         let text = file::read_inside(worktree, profile::REPOSITORY_FILE).ok()??;
         (!self.trusts(worktree, &text)).then(|| {
             format!(
-                "{} is ignored until you have looked at it with `claude-codex trust`.",
+                "{} is ignored until you trust it with `claude-codex trust`.",
                 profile::REPOSITORY_FILE
             )
         })
@@ -109,14 +109,14 @@ impl Phases {
         Snapshot::at(&row.worktree, &row.repository, &self.snapshot_folder(row))
     }
 
-    /// Returns the folder in which Claude Code keeps the user's settings and its sessions.
+    /// Returns Claude Code's folder with the user's settings and sessions.
     fn claude_folder(&self) -> Option<PathBuf> {
         self.environment
             .claude_config_dir()
             .or_else(|| Some(self.home.as_ref()?.join(".claude")))
     }
 
-    /// Returns the session's phases that still hold something back.
+    /// Returns the session's phases that are not done.
     fn active(&self, session: &str) -> Result<Vec<PhaseRow>, Error> {
         let mut rows = self.store.read_now(|r| r.phases_of_session(session))?;
         rows.retain(|row| row.phase != shared::model::Phase::Done);
@@ -124,7 +124,7 @@ impl Phases {
     }
 }
 
-/// Says that there is nothing to do it to.
+/// Returns the error for a command in a worktree without a phase.
 fn no_phase() -> Error {
     Error::new(Code::NotAvailable, "there is no TDD phase here").hint(
         "`claude-codex init --tdd` installs the hooks; then type `/tdd start` in Claude Code.",

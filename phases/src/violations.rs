@@ -1,20 +1,21 @@
-//! Changes that got past the guard: found against the files as they were when the phase began.
+//! Violations: changes that passed the guard, detected by comparison with the phase's snapshot.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::edit::{LARGEST, kinds_of_rust};
-use super::{Phases, guarded_files, wording};
+use super::edit::{MAX_SOURCE_BYTES, kinds_of_rust};
+use super::guard::command_ended;
+use super::{Phases, guarded_files, messages};
 use shared::error::{Code, Error};
 use shared::file;
 use shared::git::{Changed, Snapshot};
 use shared::model::{Alteration, FileKind, Phase};
 use shared::store::{PhaseRow, Violation};
 
-/// Folders that are ignored everywhere because programs make what is in them.
-const BUILT: [&str; 22] = [
+/// Names of folders for build output, which is ignored everywhere.
+const BUILD_FOLDERS: [&str; 22] = [
     "target",
     "node_modules",
     "dist",
@@ -38,32 +39,32 @@ const BUILT: [&str; 22] = [
     ".cache",
     ".vite",
 ];
-/// How many files of a folder that was just ignored are looked at.
-const MOST_IGNORED: usize = 2_000;
+/// How many files of a newly ignored folder are checked.
+const MAX_IGNORED: usize = 2_000;
 
-/// Finds what stands against the phase now, and keeps it.
-pub async fn look(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, Error> {
+/// Detects the present violations and records them.
+pub async fn detect(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, Error> {
     let found = find(phases, row).await?;
     phases.store.write_now(|w| w.set_violations(row, &found))?;
     Ok(found)
 }
 
-/// After a shell command: returns what to tell the agent, if it changed what it may not.
+/// Handles the end of a shell command. Returns a message for the agent if there are violations.
 pub async fn after_command(phases: &Phases, session: &str) -> Result<Option<String>, Error> {
-    super::command_ended(phases, session)?;
-    let mut said = Vec::new();
+    command_ended(phases, session)?;
+    let mut messages = Vec::new();
     for row in phases.active(session)? {
-        let found = look(phases, &row).await?;
+        let found = detect(phases, &row).await?;
         if !found.is_empty() {
-            said.push(wording::violated(&row, &found));
+            messages.push(messages::violated(&row, &found));
         }
     }
-    Ok((!said.is_empty()).then(|| said.join("\n\n")))
+    Ok((!messages.is_empty()).then(|| messages.join("\n\n")))
 }
 
 async fn find(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, Error> {
     let mut found = guarded_files::changed(phases, row);
-    // Everything but what is guarded may change in these.
+    // In these phases only guarded files are protected.
     if matches!(row.phase, Phase::Implementation | Phase::Done) {
         return Ok(found);
     }
@@ -86,7 +87,7 @@ async fn find(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, Error> 
     Ok(found)
 }
 
-/// Returns the kind of code that a change touches and may not.
+/// Returns the forbidden kind of code that a change touches, if any.
 async fn forbidden(
     phases: &Phases,
     row: &PhaseRow,
@@ -95,7 +96,7 @@ async fn forbidden(
 ) -> Result<Option<FileKind>, Error> {
     let path = row.worktree.join(&change.path);
     if guarded_files::is_guarded(phases, std::slice::from_ref(row), &path) {
-        // Compared by what it says.
+        // `guarded_files::changed` compares these by content.
         return Ok(None);
     }
     let Some(profile) = phases.profile(&row.worktree, &path)? else {
@@ -105,7 +106,7 @@ async fn forbidden(
     let depends = row.phase.allows(FileKind::Production) != row.phase.allows(FileKind::Test);
     if kind == FileKind::Production && depends && profile.may_hold_tests(&path) {
         let before = snapshot.content(&change.path).await?.unwrap_or_default();
-        let after = file::read(&path, LARGEST).unwrap_or_default();
+        let after = file::read(&path, MAX_SOURCE_BYTES).unwrap_or_default();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let kinds = kinds_of_rust(&text(&before), &text(&after));
         return Ok(kinds.into_iter().find(|kind| !row.phase.allows(*kind)));
@@ -113,12 +114,12 @@ async fn forbidden(
     Ok((!row.phase.allows(kind)).then_some(kind))
 }
 
-/// Returns the files that a change is about: those of a folder that git ignores as a whole since the phase
-/// began, but for what programs build.
+/// Returns the files of a change. A folder that git ignores only since the phase began is expanded, unless it
+/// holds build output.
 fn files_in(worktree: &Path, change: &Changed) -> Vec<PathBuf> {
     let built = change.path.components().any(|part| {
         let name = part.as_os_str();
-        BUILT.iter().any(|built| name == *built)
+        BUILD_FOLDERS.iter().any(|built| name == *built)
     });
     if change.how == Alteration::Ignored && built {
         return Vec::new();
@@ -127,7 +128,7 @@ fn files_in(worktree: &Path, change: &Changed) -> Vec<PathBuf> {
         return vec![change.path.clone()];
     }
     if change.how != Alteration::Ignored {
-        // A repository inside this one, which git names as a folder.
+        // A nested repository, which git reports as a folder.
         return Vec::new();
     }
     let mut folders = vec![change.path.clone()];
@@ -142,7 +143,7 @@ fn files_in(worktree: &Path, change: &Changed) -> Vec<PathBuf> {
                 Ok(kind) if kind.is_dir() => folders.push(path),
                 _ => files.push(path),
             }
-            if files.len() >= MOST_IGNORED {
+            if files.len() >= MAX_IGNORED {
                 return files;
             }
         }
@@ -150,18 +151,18 @@ fn files_in(worktree: &Path, change: &Changed) -> Vec<PathBuf> {
     files
 }
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Restored {
     pub files: Vec<Violation>,
-    /// Where the versions are that were put aside.
+    /// The folder with the replaced versions.
     pub kept: Option<PathBuf>,
 }
 
-/// Puts back what stands against the phase. What it replaces is kept.
+/// Undoes the violations. The replaced versions are kept.
 pub async fn restore(phases: &Phases, row: &PhaseRow) -> Result<Restored, Error> {
-    let found = look(phases, row).await?;
+    let found = detect(phases, row).await?;
     if found.is_empty() {
         return Ok(Restored {
             files: found,
@@ -192,11 +193,14 @@ pub async fn restore(phases: &Phases, row: &PhaseRow) -> Result<Restored, Error>
             )
         })?;
     }
-    let left = look(phases, row).await?;
+    let left = detect(phases, row).await?;
     if !left.is_empty() {
         return Err(Error::new(
             Code::IllegalState,
-            format!("some changes could not be undone: {}", wording::list(&left)),
+            format!(
+                "some changes could not be undone: {}",
+                messages::list(&left)
+            ),
         ));
     }
     Ok(Restored {

@@ -4,24 +4,21 @@
 //! turn on one repository of 20,000 files, so that whatever else the machine does hits both.
 
 #![expect(
+    clippy::expect_used,
     clippy::print_stdout,
     reason = "a table on the terminal is what a bench is for"
 )]
 
-use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use shared::agent::Launch;
-use shared::config::Environment;
-use shared::model::InstanceKind;
-use shared::workflow::{Context, LaunchRequest, Run, launch, stop};
-use tempfile::TempDir;
+use shared::workflow::{Run, launch, stop};
+use tests::bench::{Times, milliseconds};
+use tests::{TestEnv, sample_launch_request};
 
 const FOLDERS: usize = 200;
 const FILES_PER_FOLDER: usize = 100;
@@ -36,7 +33,7 @@ fn main() -> Outcome<()> {
     if arguments.get(1).is_some_and(|word| word == "exec-agent") {
         return execute_agent(Path::new(&arguments[2]));
     }
-    let world = World::new()?;
+    let env = environment();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -49,23 +46,23 @@ fn main() -> Outcome<()> {
         ("one", 1, ROUNDS_OF_ONE, 1.3),
         ("ten (bare: in turn)", AT_ONCE, ROUNDS_OF_TEN, 0.6),
     ] {
-        let (mut bare, mut launched) = (Vec::new(), Vec::new());
+        let (mut bares, mut launches) = (Vec::new(), Vec::new());
         for round in 0..rounds {
-            // Whoever comes second finds a warmer cache: so in turn.
+            // The second one finds a warmer cache, so they take turns at being first.
             if round % 2 == 0 {
-                bare.push(world.bare(count)?);
-                launched.push(runtime.block_on(world.launched(count))?);
-            } else {
-                launched.push(runtime.block_on(world.launched(count))?);
-                bare.push(world.bare(count)?);
+                bares.push(bare(&env, count));
+            }
+            launches.push(runtime.block_on(launched(&env, count))?);
+            if round % 2 == 1 {
+                bares.push(bare(&env, count));
             }
         }
-        let (bare, launched) = (median(bare), median(launched));
+        let (bare, launch) = (Times::new(bares).median(), Times::new(launches).median());
         println!(
             "{name:<22} {:>7.0} ms {:>7.0} ms {:>7.2} {goal:>7.2}",
-            bare.as_secs_f64() * 1e3,
-            launched.as_secs_f64() * 1e3,
-            launched.as_secs_f64() / bare.as_secs_f64()
+            milliseconds(bare),
+            milliseconds(launch),
+            launch.as_secs_f64() / bare.as_secs_f64()
         );
     }
     Ok(())
@@ -83,164 +80,74 @@ fn execute_agent(file: &Path) -> Outcome<()> {
     Err(error.into())
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
+/// Makes a repository, a tmux server, and an agent that sleeps.
+fn environment() -> TestEnv {
+    let mut env = TestEnv::with_empty_repository("repo");
+    for folder in 0..FOLDERS {
+        for file in 0..FILES_PER_FOLDER {
+            let text = format!("file {file} of folder {folder}\n").repeat(20);
+            env.write(&format!("folder-{folder}/file-{file}.txt"), &text);
+        }
+    }
+    env.commit_all("first");
+    env.stub_servers();
+    let this = std::env::current_exe().expect("this bench");
+    env.program(
+        "claude-codex",
+        &format!("#!/bin/sh\nexec '{}' \"$@\"\n", this.display()),
+    );
+    env.set("CODEX_AGENT_COMMAND", "sleep 1000");
+    // The server runs for both, so that neither pays for its start.
+    tmux(
+        &env,
+        &["new-session", "-d", "-s", "holder", "--", "sleep", "10000"],
+    );
+    env
 }
 
-/// A repository, a tmux server, and an agent that sleeps.
-struct World {
-    folder: TempDir,
-    repository: PathBuf,
-    socket: String,
+fn tmux(env: &TestEnv, args: &[&str]) {
+    let Output { status, .. } = env.tmux(args);
+    assert!(status.success(), "tmux {args:?} ended with {status}");
 }
 
-impl World {
-    fn new() -> Outcome<Self> {
-        let folder = tempfile::tempdir()?;
-        let repository = folder.path().canonicalize()?.join("repo");
-        for number in 0..FOLDERS {
-            let inner = repository.join(format!("folder-{number}"));
-            fs::create_dir_all(&inner)?;
-            for file in 0..FILES_PER_FOLDER {
-                let text = format!("file {file} of folder {number}\n").repeat(20);
-                fs::write(inner.join(format!("file-{file}.txt")), text)?;
-            }
-        }
-        let world = Self {
-            socket: format!("codex-bench-{}", uuid::Uuid::new_v4().simple()),
-            folder,
-            repository,
-        };
-        world.git(&["init", "--quiet", "--initial-branch=main"])?;
-        world.git(&["config", "user.name", "Bench"])?;
-        world.git(&["config", "user.email", "bench@example.org"])?;
-        world.git(&["add", "."])?;
-        world.git(&["commit", "--quiet", "-m", "first"])?;
-        // The server runs for both, so that neither pays for its start.
-        world.tmux(&["new-session", "-d", "-s", "holder", "--", "sleep", "10000"])?;
-        world.program("claude-codex", "exec-agent")?;
-        world.program("mcp-coding", "")?;
-        Ok(world)
+/// Measures the bare commands, one pair after the other.
+fn bare(env: &TestEnv, count: usize) -> Duration {
+    let names: Vec<_> = (0..count).map(|number| format!("bare-{number}")).collect();
+    let path = |name: &str| env.path("bare").join(name).display().to_string();
+    let start = Instant::now();
+    for name in &names {
+        let path = path(name);
+        env.git(&["worktree", "add", "--quiet", "-b", name, &path]);
+        let session = ["new-session", "-d", "-s", name, "-c", &path];
+        tmux(env, &[&session[..], &["--", "sleep", "1000"]].concat());
     }
-
-    /// Puts a program on PATH that is this bench itself.
-    fn program(&self, name: &str, only: &str) -> Outcome<()> {
-        let path = self.bin().join(name);
-        fs::create_dir_all(self.bin())?;
-        let this = std::env::current_exe()?;
-        let script = if only.is_empty() {
-            "#!/bin/sh\n".to_owned()
-        } else {
-            format!("#!/bin/sh\nexec '{}' \"$@\"\n", this.display())
-        };
-        fs::write(&path, script)?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
-        Ok(())
+    let took = start.elapsed();
+    for name in &names {
+        tmux(env, &["kill-session", "-t", name]);
+        env.git(&["worktree", "remove", "--force", &path(name)]);
+        env.git(&["branch", "--quiet", "-D", name]);
     }
-
-    fn bin(&self) -> PathBuf {
-        self.folder.path().join("bin")
-    }
-
-    fn git(&self, args: &[&str]) -> Outcome<()> {
-        run(Command::new("git").args(args).current_dir(&self.repository))
-    }
-
-    fn tmux(&self, args: &[&str]) -> Outcome<()> {
-        run(Command::new("tmux")
-            .args(["-L", &self.socket, "-f", "/dev/null"])
-            .args(args))
-    }
-
-    /// Measures the bare commands, one pair after the other.
-    fn bare(&self, count: usize) -> Outcome<Duration> {
-        let names: Vec<_> = (0..count).map(|number| format!("bare-{number}")).collect();
-        let path = |name: &str| self.folder.path().join("bare").join(name);
-        let start = Instant::now();
-        for name in &names {
-            let path = path(name).display().to_string();
-            self.git(&["worktree", "add", "--quiet", "-b", name, &path])?;
-            let session = ["new-session", "-d", "-s", name, "-c", &path];
-            self.tmux(&[&session[..], &["--", "sleep", "1000"]].concat())?;
-        }
-        let took = start.elapsed();
-        for name in &names {
-            self.tmux(&["kill-session", "-t", name])?;
-            let path = path(name).display().to_string();
-            self.git(&["worktree", "remove", "--force", &path])?;
-            self.git(&["branch", "--quiet", "-D", name])?;
-        }
-        Ok(took)
-    }
-
-    /// Measures launches, all at once.
-    async fn launched(&self, count: usize) -> Outcome<Duration> {
-        let context = self.context().await?;
-        let start = Instant::now();
-        let tasks: Vec<_> = (0..count)
-            .map(|_| {
-                let context = context.clone();
-                tokio::spawn(async move { launch(&context, &Run::unattended(), request()).await })
-            })
-            .collect();
-        let mut instances = Vec::new();
-        for task in tasks {
-            instances.push(task.await??);
-        }
-        let took = start.elapsed();
-        for instance in instances {
-            stop(&context, &Run::unattended(), &instance.id).await?;
-        }
-        Ok(took)
-    }
-
-    async fn context(&self) -> Outcome<Context> {
-        let search = std::env::var("PATH")?;
-        let text = |path: PathBuf| path.display().to_string();
-        let variables = BTreeMap::from([
-            ("PATH".to_owned(), format!("{}:{search}", text(self.bin()))),
-            ("HOME".to_owned(), text(self.folder.path().join("home"))),
-            (
-                "CODEX_STATE_DIR".to_owned(),
-                text(self.folder.path().join("state")),
-            ),
-            ("CODEX_TMUX_SOCKET".to_owned(), self.socket.clone()),
-            ("CODEX_AGENT_COMMAND".to_owned(), "sleep 1000".to_owned()),
-        ]);
-        let environment = Environment::new(variables, self.repository.clone());
-        Ok(Context::open(environment, &[]).await?)
-    }
+    took
 }
 
-impl Drop for World {
-    fn drop(&mut self) {
-        // Nothing more can be done about a server that does not end.
-        let _ = self.tmux(&["kill-server"]);
+/// Measures launches, all at once.
+async fn launched(env: &TestEnv, count: usize) -> Outcome<Duration> {
+    let context = env.context(env.repository(), &[]).await;
+    let start = Instant::now();
+    let tasks: Vec<_> = (0..count)
+        .map(|_| {
+            let context = context.clone();
+            let run = Run::unattended();
+            tokio::spawn(async move { launch(&context, &run, sample_launch_request()).await })
+        })
+        .collect();
+    let mut instances = Vec::new();
+    for task in tasks {
+        instances.push(task.await??);
     }
-}
-
-fn request() -> LaunchRequest {
-    LaunchRequest {
-        kind: InstanceKind::Coding,
-        prompt: "Measure".to_owned(),
-        issue: None,
-        task: None,
-        base: None,
-        branch: None,
-        require_review: None,
-        max_reviews: None,
+    let took = start.elapsed();
+    for instance in instances {
+        stop(&context, &Run::unattended(), &instance.id).await?;
     }
-}
-
-fn run(command: &mut Command) -> Outcome<()> {
-    let status = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{command:?} ended with {status}").into())
-    }
+    Ok(took)
 }

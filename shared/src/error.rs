@@ -1,7 +1,8 @@
-//! The one error type at the boundary: a stable code, what happened, and what to do about it.
+//! The boundary error: a stable code, a message, a hint and details.
 //!
-//! Primitives have their own enums; the `From` impls here decide code and hint, in one place. Tools
-//! answer `{code, message, hint, details}`; the command line prints the same.
+//! It stands between the primitives and `workflow`: it imports the primitives' own error enums, and its `From` impls are the
+//! one place that decides their code and hint. No primitive imports it. Tools reply `{code, message, hint, details}`, and the
+//! command line prints the same. docs/errors.md explains every code.
 
 mod forge;
 mod git;
@@ -29,6 +30,7 @@ closed_enum!(
         DatabaseReadOnly = "DATABASE_READ_ONLY",
         DiskFull = "DISK_FULL",
         AgentFailed = "AGENT_FAILED",
+        AmbiguousId = "AMBIGUOUS_ID",
         AnotherSession = "ANOTHER_SESSION",
         AnalysisNotFound = "ANALYSIS_NOT_FOUND",
         BranchExists = "BRANCH_EXISTS",
@@ -42,6 +44,7 @@ closed_enum!(
         GitTooOld = "GIT_TOO_OLD",
         AddressInUse = "ADDRESS_IN_USE",
         ControlTaken = "CONTROL_TAKEN",
+        DialogChanged = "DIALOG_CHANGED",
         Forbidden = "FORBIDDEN",
         MethodNotAllowed = "METHOD_NOT_ALLOWED",
         NotFound = "NOT_FOUND",
@@ -77,6 +80,7 @@ closed_enum!(
         NothingToReview = "NOTHING_TO_REVIEW",
         PullRequestNotFound = "PULL_REQUEST_NOT_FOUND",
         PullRequestNotOpen = "PULL_REQUEST_NOT_OPEN",
+        PullRequestOutdated = "PULL_REQUEST_OUTDATED",
         PushDeclinedByHook = "PUSH_DECLINED_BY_HOOK",
         PushForbidden = "PUSH_FORBIDDEN",
         PushNotFastForward = "PUSH_NOT_FAST_FORWARD",
@@ -226,6 +230,10 @@ impl From<StoreError> for Error {
                 .hint("Stop one with `claude-codex stop ID`, or raise resources.maxConcurrentInstances."),
             StoreError::ReviewPending { .. } => Self::new(Code::ReviewPending, message)
                 .hint("Wait for its verdict; it arrives by itself."),
+            StoreError::NothingPending { .. } => {
+                Self::argument("feedback", "is empty, and no comments are pending")
+                    .hint("Say what is to be changed.")
+            }
             StoreError::PullRequestNotFound { .. } => Self::new(Code::PullRequestNotFound, message)
                 .hint("`claude-codex pr list --state all` shows those that there are."),
             StoreError::PullRequestState { state, .. } => {
@@ -252,11 +260,18 @@ impl From<IllegalTransition> for Error {
                 "A review is under way. End your turn; the verdict arrives by itself."
             }
             Status::CreatingPr => "A pull request is being made. Wait for it.",
-            Status::PrCreated | Status::PrMerged | Status::PrClosed => {
-                "This agent has published its work."
+            Status::PrCreated => {
+                "Its work is published. `claude-codex send ID \"…\"` gives it more to do."
             }
-            Status::Completed | Status::Failed | Status::Terminated => {
-                "This agent has ended. `claude-codex resume ID` brings a failed or stopped one back."
+            Status::PrMerged => {
+                "Its work is merged. What is left to do is new work: `claude-codex code \"…\"`."
+            }
+            Status::PrClosed => {
+                "Its pull request is closed. `claude-codex pr reopen N` opens it again."
+            }
+            Status::Completed => "Its work is done. `claude-codex show ID` says what became of it.",
+            Status::Failed | Status::Terminated => {
+                "It has ended. `claude-codex resume ID` brings it back."
             }
             Status::Started | Status::Running | Status::FeedbackReceived => {
                 "See `claude-codex show ID` for what it is doing."
@@ -296,7 +311,7 @@ impl From<TmuxError> for Error {
             TmuxError::TooOld { .. } => (Code::TmuxTooOld, "Update tmux."),
             TmuxError::SessionMissing { .. } => (
                 Code::TmuxSessionNotFound,
-                "The agent has ended; `claude-codex resume ID` brings it back.",
+                "Its session has ended. `claude-codex show ID` says what became of it.",
             ),
             TmuxError::SessionExists { .. } => (
                 Code::TmuxFailed,
@@ -339,6 +354,10 @@ impl From<AgentError> for Error {
             AgentError::CommandWords { .. } | AgentError::CommandEmpty => (
                 Code::ConfigInvalid,
                 "Correct agent.command or CODEX_AGENT_COMMAND.",
+            ),
+            AgentError::CommandMissing { .. } => (
+                Code::AgentFailed,
+                "Install it, or correct agent.command or CODEX_AGENT_COMMAND; without them Claude Code is started.",
             ),
             AgentError::UnknownPlaceholder { .. } | AgentError::OpenPlaceholder { .. } => (
                 Code::ConfigInvalid,

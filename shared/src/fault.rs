@@ -1,4 +1,4 @@
-//! Fault injection: a debug build that is told to ends, stops or fails at one of its steps.
+//! Fault injection for tests: kills, stops or fails the process at a numbered step. Compiled into debug builds only.
 //!
 //! A step is what the rest of the world can see: a commit, a child process, a private file, a renamed or removed file.
 //! They are counted, so a test that tries 1, 2, 3 … until nothing happens any more has tried every one of them, those too

@@ -1,13 +1,17 @@
-//! What the Claude Codex servers and its command line have in common.
+//! Library of the Claude Codex servers, command line and dashboard.
 //!
 //! ```text
-//! mcp-coding  mcp-review  mcp-planning  cli        interface (the servers through `mcp-kit`)
+//! mcp-coding  mcp-review  mcp-planning  cli  dashboard    interface (the servers through `mcp-kit`)
 //!                 │
-//!             workflow                             the verbs
+//!             workflow                                    the verbs
 //!                 │
-//!     store  git  tmux  agent  forge               primitives: one thing each, never each other
+//!              error                                      the boundary error
 //!                 │
-//!     model  config  error  process  fault  file   vocabulary; `model` is a crate of its own
+//!     store  git  tmux  agent  forge  config              primitives: one thing each, never each other
+//!                 │
+//!     process  file  followed_file                        the operating system
+//!                 │
+//!     model  fault  nearest                               vocabulary; `model` is a crate of its own
 //! ```
 //!
 //! Nothing here prints, and only [`config`] reads the environment.
@@ -17,9 +21,11 @@ pub mod config;
 pub mod error;
 pub mod fault;
 pub mod file;
+pub mod followed_file;
 pub mod forge;
 pub mod git;
 pub mod logging;
+mod nearest;
 pub mod process;
 pub mod store;
 pub mod tmux;

@@ -7,6 +7,7 @@
 mod family;
 mod lines;
 mod mark;
+mod proc_fs;
 mod terminal;
 mod tree;
 
@@ -23,7 +24,7 @@ use crate::fault;
 pub use family::{Family, Grace, adopt_orphans};
 pub use lines::{Source, follow};
 pub use mark::{
-    ask_to_end, boot_time, is_alive, is_out_of_sight, is_running, is_seen, mark, nobody,
+    ask_to_end, boot_time, has_ended, is_alive, is_out_of_sight, is_running, is_seen, mark, nobody,
     this_process,
 };
 pub use terminal::{ControllingTerminal, controlling_terminal};
@@ -33,10 +34,10 @@ pub use tree::{
 };
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.
-const GRACE: Duration = Duration::from_secs(2);
+const TERM_GRACE: Duration = Duration::from_secs(2);
 /// How long the output of a child that has ended is read on: by then it has all come, and what keeps it open is a
 /// process that the child has left in the background, such as a hook's.
-const LINGER: Duration = Duration::from_millis(500);
+const OUTPUT_GRACE: Duration = Duration::from_millis(500);
 
 /// What a child that ran to its end left behind.
 #[derive(Debug)]
@@ -233,7 +234,7 @@ impl Group {
                     self.child.wait().await?
                 }
                 status = self.child.wait() => {
-                    if let Ok(exchanged) = tokio::time::timeout(LINGER, exchange).await {
+                    if let Ok(exchanged) = tokio::time::timeout(OUTPUT_GRACE, exchange).await {
                         let ((), whole_output, whole_errors) = exchanged?;
                         if !(whole_output && whole_errors) {
                             return Ok(None);
@@ -263,7 +264,7 @@ impl Group {
 
     async fn end(&mut self) {
         self.signal(Signal::TERM);
-        if tokio::time::timeout(GRACE, self.child.wait())
+        if tokio::time::timeout(TERM_GRACE, self.child.wait())
             .await
             .is_err()
         {

@@ -24,7 +24,7 @@ SURFACE = {
     "mcp-planning": {
         "tools": ["create_task", "analyze_repository"],
         "resources": ["codex://instance", "codex://tasks"],
-        "templates": ["codex://tasks{?offset}", "codex://tasks/{id}", "codex://analysis/{id}{?offset}"],
+        "templates": ["codex://tasks{?offset}", "codex://tasks/{id}", "codex://analysis/{id}{?offset}", "codex://schemas/{report}"],
         "prompt": ("plan", "goal"),
     },
 }

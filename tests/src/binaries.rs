@@ -6,6 +6,14 @@ use std::sync::Once;
 
 use shared::model::InstanceKind;
 
+/// Returns the top of this project's own source tree.
+pub fn project_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
 /// One of the three servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Server {
@@ -61,7 +69,7 @@ fn build(folder: &Path) {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
             .args(["build", "--quiet", "--workspace", "--bins"])
-            .current_dir(crate::project_root());
+            .current_dir(project_root());
         if folder.ends_with("release") {
             cargo.arg("--release");
         }

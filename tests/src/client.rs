@@ -1,4 +1,4 @@
-//! A client that says exactly what it is told to, in either protocol era.
+//! An MCP client that sends exactly the given messages, in either protocol era.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{Server, TestEnv};
-
-/// How long an answer may take before a test gives up: a loaded machine is slow, a hang is forever.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+use crate::binaries::Server;
+use crate::environment::TestEnv;
+use crate::waiting::WAIT_TIMEOUT;
 
 /// Which way of speaking MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,10 +212,10 @@ impl Client {
 
     /// Waits for one message. Anything on standard output that is not one fails the test.
     pub fn receive(&mut self) -> Value {
-        let line = match self.lines.recv_timeout(PATIENCE) {
+        let line = match self.lines.recv_timeout(WAIT_TIMEOUT) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
-                panic!("no answer in {PATIENCE:?}; stderr:\n{}", self.stderr())
+                panic!("no answer in {WAIT_TIMEOUT:?}; stderr:\n{}", self.stderr())
             }
             Err(RecvTimeoutError::Disconnected) => panic!(
                 "the server has gone ({:?}); stderr:\n{}",
@@ -240,14 +239,14 @@ impl Client {
 
     /// Waits for the process to end by itself.
     pub fn wait(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().expect("it is our child") {
                 return status;
             }
             assert!(
                 Instant::now() < deadline,
-                "it still runs after {PATIENCE:?}"
+                "it still runs after {WAIT_TIMEOUT:?}"
             );
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use serde_json::json;
 use shared::model::{
-    EventSource, InstanceId, InstanceKind, LaunchStep, MessageId, MessageKind, Origin, Priority,
-    StatusEvent, TakenBy, TaskId, TaskStatus, Verdict,
+    EventSource, InstanceId, InstanceKind, MessageId, MessageKind, Origin, Priority, StatusEvent,
+    TakenBy, TaskId, TaskStatus, Verdict,
 };
 use shared::store::{
     NewEvent, NewInstance, NewMessage, NewReview, NewTask, Store, StoreError, Writer,
 };
+
+use crate::samples::sample_instance;
 
 /// Rows of one transaction.
 const TOGETHER: u32 = 10_000;
@@ -100,29 +102,18 @@ fn add_agent(
     number: u32,
     tasks: &[TaskId],
 ) -> Result<InstanceId, StoreError> {
-    let new = |kind: InstanceKind, id: String, task: Option<TaskId>, parent| {
-        let id: InstanceId = id.parse().expect("a valid id");
-        NewInstance {
-            kind,
-            origin: Origin::Launched,
-            repository: repository.to_owned(),
-            worktree_path: format!("/nowhere/{id}").into(),
-            branch_name: Some(format!("codex/{id}")),
-            base_branch: "main".to_owned(),
-            base_commit: None,
-            tmux_session: Some(id.to_string()),
-            tmux_pane: None,
-            claude_session_id: Some(format!("00000000-0000-4000-9000-{number:012}")),
-            issue_number: None,
-            task_id: task,
-            parent_instance_id: parent,
-            prompt: "Do what the task says, with tests. ".repeat(8),
-            require_review: false,
-            max_reviews: 3,
-            launch_step: LaunchStep::Ready,
-            owner: None,
-            id,
-        }
+    let new = |kind: InstanceKind, id: String, task: Option<TaskId>, parent| NewInstance {
+        kind,
+        origin: Origin::Launched,
+        repository: repository.to_owned(),
+        worktree_path: format!("/nowhere/{id}").into(),
+        branch_name: Some(format!("codex/{id}")),
+        tmux_session: Some(id.clone()),
+        claude_session_id: Some(format!("00000000-0000-4000-9000-{number:012}")),
+        task_id: task,
+        parent_instance_id: parent,
+        prompt: "Do what the task says, with tests. ".repeat(8),
+        ..sample_instance(&id)
     };
     if number % 10 >= 8 {
         let planner = new(

@@ -9,38 +9,44 @@ use shared::error::{Code, Error};
 use shared::model::InstanceId;
 use shared::workflow;
 
+use crate::command_context;
+use crate::completion;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::session;
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex attach work-42-a1      look over its shoulder, or answer its question
+  claude-codex attach work-42-a1      watch it, or answer its question
 
-Ctrl-b d leaves; the agent goes on.";
+Ctrl-b d detaches; the agent keeps working.";
 
 /// Show an agent's terminal in this one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AttachArgs {
-    /// The agent
+    /// The id of the agent, or a unique beginning of it
+    #[arg(add = completion::live_agents())]
     id: InstanceId,
 }
 
 pub(crate) async fn attach(args: &AttachArgs, output: Output) -> Result<(), Failure> {
+    let context = command_context::open(output).await?;
+    let id = workflow::find_instance(&context, &args.id).await?;
+    let instance = context.store.read(move |r| r.instance(&id)).await?;
+    workflow::check_terminal(&context, &instance).await?;
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Err(
             Error::new(Code::InvalidArguments, "attach needs a terminal")
-                .hint("`claude-codex logs ID` prints what the agent's terminal shows.")
+                .hint(format!(
+                    "`claude-codex logs {}` prints the contents of the agent's terminal.",
+                    instance.id
+                ))
                 .into(),
         );
     }
-    let context = session::open(output).await?;
-    let id = args.id.clone();
-    let instance = context.store.read(move |r| r.instance(&id)).await?;
     let command = workflow::attach_argv(&context, &instance)?;
     let Some((program, arguments)) = command.split_first() else {
-        return Err(Error::new(Code::Internal, "there is nothing to run").into());
+        return Err(Error::new(Code::Internal, "the attach command is empty").into());
     };
     let error = Command::new(program).args(arguments).exec();
     Err(Error::new(

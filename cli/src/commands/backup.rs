@@ -9,33 +9,34 @@ use shared::store;
 
 use crate::failure::Failure;
 use crate::output::{NAME, Output};
-use crate::text::harmless;
+use crate::text::{count, harmless};
 
-/// Where backups are that were given no name, below the state folder.
+/// The folder of backups that were given no name, below the state folder.
 pub(super) const FOLDER: &str = "backups";
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex backup                          a copy with the date in its name, in the state folder
-  claude-codex backup /media/disk/codex.db     one elsewhere
+  claude-codex backup                          a copy named by date, in the state folder
+  claude-codex backup /media/disk/codex.db     a copy elsewhere
   claude-codex backup --json | jq -r .path
 
-Agents and servers may go on meanwhile. The copy is checked before it gets its name. It has the database alone:
-worktrees, branches and Claude Code's transcripts are where they are. `claude-codex restore FILE` is the way back.";
+Agents and servers keep running. The copy is checked before it gets its name. It contains only
+the database: worktrees, branches and transcripts of Claude Code are not copied. `claude-codex
+restore FILE` restores it.";
 
-/// Copy the database to a file while everything goes on
+/// Copy the database to a file while agents keep working
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BackupArgs {
-    /// Where to; a file with the date in its name in the state folder if left out
+    /// The file to write [default: one with the date in its name, in the state folder]
     file: Option<PathBuf>,
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
 }
 
-pub(crate) fn backup(args: BackupArgs, output: Output) -> Result<(), Failure> {
-    let environment = Environment::of_process();
+pub(crate) async fn backup(args: BackupArgs, output: Output) -> Result<(), Failure> {
+    let environment = Environment::current();
     let database = environment.database().map_err(Error::from)?;
     let file = if let Some(file) = args.file {
         environment.directory().join(file)
@@ -50,9 +51,10 @@ pub(crate) fn backup(args: BackupArgs, output: Output) -> Result<(), Failure> {
     }
     let rows: u64 = copied.rows.values().sum();
     output.print(&format!(
-        "{NAME}{}{NAME:#}: {} KiB, {rows} rows, version {}\n",
+        "{NAME}{}{NAME:#}: {} KiB, {}, version {}\n",
         harmless(&copied.path.display().to_string()),
         copied.bytes.div_ceil(1024),
+        count(rows, "row", "rows"),
         copied.version,
     ))
 }

@@ -3,85 +3,97 @@
 use std::io::{self, Read};
 
 use clap::Args;
+use serde::Serialize;
 use serde_json::json;
 use shared::error::Error;
 use shared::model::{Instance, InstanceKind, TaskId};
-use shared::workflow::{self, Context, LaunchRequest, MOST_PROMPT_BYTES, MOST_REVIEWS, Order};
+use shared::workflow::{self, BaseWarning, Context, LaunchRequest, MAX_PROMPT_BYTES, MAX_REVIEWS};
 
+use crate::command_context::{self, EventRecord};
+use crate::completion;
 use crate::failure::Failure;
-use crate::output::{BOLD, NAME, Output};
+use crate::output::{BOLD, NAME, Output, WARNING};
 use crate::progress::Progress;
-use crate::session::{self, Record};
 use crate::text::harmless;
 
 const EXAMPLES: &str = "\
 Examples:
   claude-codex code \"Fix the login page\"
-  claude-codex code - < task.md                the prompt from standard input
-  claude-codex code --issue 42 \"Fix the …\"     an agent on issue 42
-  claude-codex code --task task-1a2b3c4d       a planned task, see `claude-codex tasks`
-  claude-codex code --base release/2 --require-review \"Backport the fix\"";
+  claude-codex code - < task.md                read the prompt from standard input
+  claude-codex code --issue 42 \"Fix the …\"     work on issue 42
+  claude-codex code --task task-1a2b3c4d       work on a planned task, see `claude-codex tasks`
+  claude-codex code --base release/2 --require-review \"Backport the fix\"
+  claude-codex code --branch topic \"Finish it\"  continue the branch `topic`";
 
 /// Launch a coding agent in its own worktree and tmux session
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CodeArgs {
-    /// What is to be done; `-` reads it from standard input
+    /// What to do; `-` reads it from standard input
     prompt: Option<String>,
-    /// The number of the issue that it is about
+    /// The number of the issue to work on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "task")]
     issue: Option<u64>,
-    /// A planned task whose dependencies are done
-    #[arg(long, value_name = "ID")]
+    /// A planned task whose dependencies are done: its id, or a unique beginning of it
+    #[arg(long, value_name = "ID", add = completion::tasks())]
     task: Option<TaskId>,
-    /// The branch to begin from [default: the one checked out here]
+    /// The branch to start from [default: the one checked out here, or that of the pull request of --branch]
     #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
-    /// The branch to work on [default: codex/ and the agent's id]
+    /// The branch to create, or to continue if it exists [default: codex/ and the agent's id]
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
-    /// Refuse a pull request that no reviewer has approved
+    /// Only allow a pull request that a reviewer has approved
     #[arg(long)]
     require_review: bool,
-    /// How many review rounds it gets
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_REVIEWS)))]
+    /// The maximum number of review rounds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_REVIEWS)))]
     max_reviews: Option<u32>,
 }
 
 pub(crate) async fn code(args: CodeArgs, output: Output) -> Result<(), Failure> {
     let prompt = args.prompt.map(read_prompt).transpose()?;
-    let context = session::open(output).await?;
-    let order = Order {
+    let context = command_context::open(output).await?;
+    let task = match &args.task {
+        Some(given) => Some(workflow::find_task(&context, given).await?),
+        None => None,
+    };
+    let request = LaunchRequest {
         prompt,
         issue: args.issue,
-        task: args.task,
+        task,
         base: args.base,
         branch: args.branch,
         require_review: args.require_review,
         max_reviews: args.max_reviews,
-        ..Order::of(InstanceKind::Coding)
+        ..LaunchRequest::new(InstanceKind::Coding)
     };
-    let request = workflow::prepare(&context, order).await?;
     launch(&context, "code", request, output).await
 }
 
-/// Launches an agent, shows how that goes, and says what to do next.
+/// Launches an agent, shows the progress, and suggests what to do next.
 pub(super) async fn launch(
     context: &Context,
     command: &'static str,
     request: LaunchRequest,
     output: Output,
 ) -> Result<(), Failure> {
+    // Whatever is wrong with the repository, the launch says it better.
+    let warnings = workflow::base_warnings(context, &request).await;
+    let warnings = warnings.unwrap_or_default();
+    for warning in &warnings {
+        output.note("note", WARNING, &warning.to_string());
+    }
     let (run, progress) = Progress::start(output);
-    // The prompt is kept with the instance.
-    let record = Record::begin(
+    // Without the prompt, which is stored with the instance.
+    let record = EventRecord::begin(
         command,
         json!({
-            "issue": request.issue.as_ref().map(|issue| issue.number),
+            "issue": request.issue,
             "task": request.task,
             "base": request.base,
             "branch": request.branch,
-            "requireReview": request.require_review,
+            "requireReview": request.require_review.then_some(true),
             "maxReviews": request.max_reviews,
         }),
     );
@@ -94,12 +106,20 @@ pub(super) async fn launch(
         .await;
     let instance = result?;
     if output.is_json() {
-        return output.document(&instance);
+        return output.document(&Launched { instance, warnings });
     }
     output.print(&next_steps(&instance))
 }
 
-/// Says where an agent is and how to get to it.
+#[derive(Serialize)]
+struct Launched {
+    #[serde(flatten)]
+    instance: Instance,
+    /// What the agent does not have of what is checked out here.
+    warnings: Vec<BaseWarning>,
+}
+
+/// Returns where an agent works, and the commands to watch it.
 pub(super) fn next_steps(instance: &Instance) -> String {
     let id = &instance.id;
     let place = harmless(&instance.worktree_path.to_string_lossy());
@@ -108,45 +128,21 @@ pub(super) fn next_steps(instance: &Instance) -> String {
         None => String::new(),
     };
     format!(
-        "{NAME}{id}{NAME:#} is at work{branch}\n  in {place}\n\
-         Next: {BOLD}claude-codex attach {id}{BOLD:#} to look over its shoulder, {BOLD}claude-codex list{BOLD:#} to see all\n"
+        "{NAME}{id}{NAME:#} is running{branch}\n  in {place}\n\
+         Next: {BOLD}claude-codex attach {id}{BOLD:#} to watch it, {BOLD}claude-codex list{BOLD:#} to list all agents\n"
     )
 }
 
-/// Takes the prompt as given, or reads it where `-` says.
+/// Returns the prompt, from standard input if it is given as `-`.
 pub(super) fn read_prompt(given: String) -> Result<String, Error> {
-    let prompt = if given == "-" {
-        let mut text = String::new();
-        let read = io::stdin()
-            .lock()
-            .take(MOST_PROMPT_BYTES as u64 + 1)
-            .read_to_string(&mut text);
-        read.map_err(|source| {
-            Error::argument(
-                "PROMPT",
-                format!("cannot be read from standard input: {source}"),
-            )
-        })?;
-        text
-    } else {
-        given
-    };
-    workflow::check_prompt(&prompt)?;
-    Ok(prompt)
-}
-
-#[cfg(test)]
-mod tests {
-    use shared::error::Code;
-
-    use super::*;
-
-    #[test]
-    fn a_prompt_says_something() {
-        assert_eq!(read_prompt("do it".to_owned()).unwrap(), "do it");
-        let error = read_prompt("  \n".to_owned()).unwrap_err();
-        assert_eq!(error.code, Code::InvalidArguments);
-        let long = "x".repeat(MOST_PROMPT_BYTES + 1);
-        assert!(read_prompt(long).is_err());
+    if given != "-" {
+        return Ok(given);
     }
+    let mut text = String::new();
+    // One byte more than allowed, so that the launch refuses a longer one.
+    let mut input = io::stdin().lock().take(MAX_PROMPT_BYTES as u64 + 1);
+    input
+        .read_to_string(&mut text)
+        .map_err(|source| Error::argument("-", format!("cannot be read: {source}")))?;
+    Ok(text)
 }

@@ -1,9 +1,9 @@
 //! `claude-codex completions`
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::arguments::Arguments;
+use crate::completion;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -11,22 +11,19 @@ const EXAMPLES: &str = "\
 Examples:
   claude-codex completions bash > ~/.local/share/bash-completion/completions/claude-codex
   claude-codex completions zsh > ~/.zfunc/_claude-codex
-  claude-codex completions fish > ~/.config/fish/completions/claude-codex.fish";
+  claude-codex completions fish > ~/.config/fish/completions/claude-codex.fish
 
-/// Print the completions of a shell
+The script asks claude-codex what fits: commands, options, and the ids of agents, tasks and
+pull requests that exist. Print it again after an update.";
+
+/// Print a script that completes commands, options and ids in a shell
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
-    let mut text = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut Arguments::command(),
-        "claude-codex",
-        &mut text,
-    );
-    Output::new(false).print(&String::from_utf8_lossy(&text))
+pub(crate) async fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+    let text = completion::script(args.shell)?;
+    Output::new(false).raw(&text)
 }

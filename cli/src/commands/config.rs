@@ -13,16 +13,17 @@ Examples:
   claude-codex config
   CODEX_REVIEW_MAX_REVIEW_CYCLES=5 claude-codex config --json
 
-Later wins: defaults, ~/.config/claude-codex/config.toml, .claude-codex/config.toml, CODEX_* variables, flags.
-The variable of review.maxReviewCycles is CODEX_REVIEW_MAX_REVIEW_CYCLES.";
+Later sources override earlier ones: defaults, ~/.config/claude-codex/config.toml,
+.claude-codex/config.toml, CODEX_* variables, flags. The variable of review.maxReviewCycles is
+CODEX_REVIEW_MAX_REVIEW_CYCLES.";
 
-/// Print every setting, its value and where that came from
+/// Print every setting, its value and its source
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ConfigArgs {}
 
 pub(crate) async fn config(output: Output) -> Result<(), Failure> {
-    let environment = Environment::of_process();
+    let environment = Environment::current();
     let repository = match Repository::discover(environment.directory()).await {
         Ok(repository) => Some(repository),
         Err(GitError::NotARepository { .. }) => None,

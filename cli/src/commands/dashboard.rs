@@ -13,38 +13,38 @@ use shared::workflow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::command_context;
 use crate::failure::Failure;
 use crate::output::{BOLD, DIM, Output, WARNING};
-use crate::session;
 
-/// The shortest secret that is one.
-const LEAST_SECRET: usize = 16;
+/// Shorter webhook secrets are refused.
+const MIN_SECRET_BYTES: usize = 16;
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex dashboard                       prints an address to open in a browser
-  claude-codex dashboard --port 0 --json       any free port; address and token as JSON
-  claude-codex dashboard --read-only           for a second screen that nobody touches
+  claude-codex dashboard                       print an address to open in a browser
+  claude-codex dashboard --port 0 --json       use any free port; print address and token as JSON
+  claude-codex dashboard --read-only           for a second screen
 
-It listens on this machine only. From another one, use a tunnel:
+It listens on this machine only. From another machine, use a tunnel:
   ssh -L 4620:127.0.0.1:4620 HOST              then open the printed address there
 
-Ctrl-C ends it; no agent notices.";
+Ctrl-C ends it; agents keep working.";
 
-/// See every agent, read every terminal and act from the browser
+/// Watch and control all agents from the browser
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DashboardArgs {
-    /// The port to listen on; 0 takes any that is free [default: dashboard.port, 4620]
+    /// The port to listen on; 0 picks a free one [default: dashboard.port, 4620]
     #[arg(long, value_name = "N")]
     port: Option<u16>,
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
-    /// Listen on an address that other machines reach: whoever has the token can do all that you can
+    /// Listen on an address that other machines can reach; anyone with the token can then act as you
     #[arg(long)]
     allow_remote: bool,
-    /// A name by which browsers may call it, beside its address; can be given several times
+    /// A host name that browsers may use besides the address; can be given several times
     #[arg(long = "host-name", value_name = "NAME")]
     host_names: Vec<String>,
     /// Show everything and change nothing
@@ -58,10 +58,10 @@ pub(crate) async fn dashboard(args: DashboardArgs, output: Output) -> Result<(),
             Code::InvalidArguments,
             format!("{} can be reached from other machines", args.host),
         )
-        .hint("Use a tunnel (`ssh -L 4620:127.0.0.1:4620 HOST`), or say --allow-remote: whoever has the token can then run commands as you, and it travels unencrypted.")
+        .hint("Use a tunnel (`ssh -L 4620:127.0.0.1:4620 HOST`), or pass --allow-remote: anyone with the token can then run commands as you, and the token travels unencrypted.")
         .into());
     }
-    let context = session::open(output).await?;
+    let context = command_context::open(output).await?;
     let settings = &context.settings().dashboard;
     let options = Options {
         address: SocketAddr::new(args.host, args.port.unwrap_or(settings.port)),
@@ -91,15 +91,15 @@ fn announce(server: &Server, host: &IpAddr, output: Output) -> Result<(), Failur
         output.note(
             "warning",
             WARNING,
-            "other machines can reach this; whoever has the token can run commands as you, and it travels unencrypted",
+            "other machines can reach this; anyone with the token can run commands as you, and the token travels unencrypted",
         );
     }
     output.print(&format!(
-        "{BOLD}{url}?token={token}{BOLD:#}\n{DIM}Ctrl-C ends it; no agent notices.{DIM:#}\n"
+        "{BOLD}{url}?token={token}{BOLD:#}\n{DIM}Ctrl-C ends it; agents keep working.{DIM:#}\n"
     ))
 }
 
-/// Returns a token that is cancelled by Ctrl-C and by SIGTERM.
+/// Returns a token that SIGINT and SIGTERM cancel.
 fn stopped_by_signals() -> Result<CancellationToken, Error> {
     let failed = |source: std::io::Error| {
         Error::new(Code::Internal, format!("cannot wait for signals: {source}"))
@@ -107,18 +107,18 @@ fn stopped_by_signals() -> Result<CancellationToken, Error> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let stop = CancellationToken::new();
-    let told = stop.clone();
+    let cancelled = stop.clone();
     tokio::spawn(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        told.cancel();
+        cancelled.cancel();
     });
     Ok(stop)
 }
 
-/// Reads the secret of GitHub's webhook, if there is to be one.
+/// Reads the secret of GitHub's webhook, if one is configured.
 fn webhook_secret(context: &Context) -> Result<Option<Secret>, Error> {
     let file = &context.settings().dashboard.webhook_secret_file;
     if file.is_empty() {
@@ -130,13 +130,13 @@ fn webhook_secret(context: &Context) -> Result<Option<Secret>, Error> {
             Code::ConfigInvalid,
             format!("dashboard.webhookSecretFile: {} {problem}", path.display()),
         )
-        .hint("Write the secret that GitHub knows into it, at least 16 characters, readable for you alone.")
+        .hint("Write the webhook secret that you gave GitHub into it: at least 16 characters, readable only by you.")
     };
     let text =
-        fs::read_to_string(&path).map_err(|source| wrong(format!("can't be read: {source}")))?;
+        fs::read_to_string(&path).map_err(|source| wrong(format!("cannot be read: {source}")))?;
     let secret = text.trim();
-    if secret.len() < LEAST_SECRET {
-        return Err(wrong("holds no secret to speak of".to_owned()));
+    if secret.len() < MIN_SECRET_BYTES {
+        return Err(wrong("has a secret of fewer than 16 characters".to_owned()));
     }
     Ok(Some(Secret::new(secret)))
 }

@@ -1,8 +1,9 @@
 //! `claude-codex doctor`
 
+mod agent_program;
 mod checks;
 mod deep;
-mod private;
+mod permissions;
 
 use clap::Args;
 use serde::Serialize;
@@ -19,21 +20,22 @@ Examples:
   claude-codex doctor --json | jq '.[] | select(.status != \"ok\")'
   claude-codex doctor --deep
 
---deep reads the whole database, and compares every row with processes, sessions, transcripts, worktrees, branches and files. It reads whole
-transcripts, so it may take a while; it expects that no agent is being launched or ended at the same moment.
+--deep reads the whole database, and compares every row with processes, sessions, transcripts,
+worktrees, branches and files. It reads whole transcripts, so it may take a while. Run it while
+no agent is being launched or ended.
 
-The exit code is 1 if anything is an error; warnings only tell.";
+The exit code is 1 if there is an error; warnings do not count.";
 
-/// Check that everything agents need is there, and say how to repair what is not
+/// Check that everything agents need is installed, and say how to fix what is not
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DoctorArgs {
-    /// Also check that nothing was lost, doubled or left behind
+    /// Also check that nothing was lost, duplicated or left behind
     #[arg(long)]
     deep: bool,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Check {
     name: &'static str,
@@ -81,10 +83,10 @@ impl Check {
     }
 }
 
-pub(crate) async fn doctor(arguments: &DoctorArgs, output: Output) -> Result<(), Failure> {
-    let environment = Environment::of_process();
-    let mut checks = checks::all(&environment, arguments.deep).await;
-    if arguments.deep {
+pub(crate) async fn doctor(args: &DoctorArgs, output: Output) -> Result<(), Failure> {
+    let environment = Environment::current();
+    let mut checks = checks::all(&environment, args.deep).await;
+    if args.deep {
         checks.extend(deep::all(&environment).await);
     }
     if output.is_json() {

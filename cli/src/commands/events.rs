@@ -3,48 +3,47 @@
 use clap::Args;
 use shared::model::InstanceId;
 use shared::store::EventRow;
-use shared::workflow::Context;
+use shared::workflow::{self, Context};
 
+use crate::command_context;
+use crate::completion;
 use crate::failure::Failure;
 use crate::output::{BAD, DIM, GOOD, NAME, Output};
-use crate::session;
 use crate::text::harmless;
-use crate::time::readable;
 
-/// How many are read at once while following.
-const PAGE: u32 = 500;
+/// How many events are read at a time while following.
+const PAGE_SIZE: u32 = 500;
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex events                          what happened last, to all agents
+  claude-codex events                          the latest events of all agents
   claude-codex events work-42-a1 --limit 200
   claude-codex events --follow --json          one JSON document per line, until Ctrl-C";
 
-/// Print what happened: tool calls, commands, hooks
+/// Print events: tool calls, commands and hooks
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct EventsArgs {
-    /// Only of this agent
+    /// Only events of this agent: its id, or a unique beginning of it
+    #[arg(add = completion::agents())]
     id: Option<InstanceId>,
-    /// Keep printing new ones until Ctrl-C
+    /// Keep printing new events until Ctrl-C
     #[arg(long, short)]
     follow: bool,
-    /// How many of the newest to print
+    /// How many of the newest events to print
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     limit: u32,
 }
 
-pub(crate) async fn events(args: EventsArgs, output: Output) -> Result<(), Failure> {
-    let context = session::open(output).await?;
+pub(crate) async fn events(mut args: EventsArgs, output: Output) -> Result<(), Failure> {
+    let context = command_context::open(output).await?;
+    if let Some(given) = &args.id {
+        args.id = Some(workflow::find_instance(&context, given).await?);
+    }
     let (id, limit) = (args.id.clone(), args.limit);
     let newest = context
         .store
-        .read(move |r| {
-            if let Some(id) = &id {
-                r.instance(id)?;
-            }
-            r.latest_events(id.as_ref(), limit)
-        })
+        .read(move |r| r.latest_events(id.as_ref(), limit))
         .await?;
     if args.follow {
         return follow(&context, args, newest, output).await;
@@ -53,7 +52,7 @@ pub(crate) async fn events(args: EventsArgs, output: Output) -> Result<(), Failu
         return output.document(&newest);
     }
     if newest.is_empty() {
-        return output.print("Nothing has happened yet.\n");
+        return output.print("There are no events yet.\n");
     }
     newest
         .iter()
@@ -68,7 +67,7 @@ async fn follow(
 ) -> Result<(), Failure> {
     let mut last = match newest.last() {
         Some(event) => event.id,
-        None => last_of_all(context).await?,
+        None => newest_id(context).await?,
     };
     let mut waiting = newest;
     let mut changes = context.store.changes()?;
@@ -77,12 +76,12 @@ async fn follow(
             last = event.id;
             print(event, &args, output)?;
         }
-        // Before asking, so that what comes in between is not missed.
+        // Before the query, so that events written in between are not missed.
         changes.forget();
         let id = args.id.clone();
         waiting = context
             .store
-            .read(move |r| r.events_after(id.as_ref(), last, PAGE))
+            .read(move |r| r.events_after(id.as_ref(), last, PAGE_SIZE))
             .await?;
         if waiting.is_empty() {
             changes.next().await;
@@ -90,7 +89,7 @@ async fn follow(
     }
 }
 
-async fn last_of_all(context: &Context) -> Result<i64, Failure> {
+async fn newest_id(context: &Context) -> Result<i64, Failure> {
     let newest = context.store.read(|r| r.latest_events(None, 1)).await?;
     Ok(newest.last().map_or(0, |event| event.id))
 }
@@ -99,20 +98,31 @@ fn print(event: &EventRow, args: &EventsArgs, output: Output) -> Result<(), Fail
     if output.is_json() {
         return output.document_line(event);
     }
-    output.print(&format!("{}\n", event_line(event, args.id.is_none())))
+    let shown = match args.id {
+        Some(_) => InstanceColumn::Hidden,
+        None => InstanceColumn::Shown,
+    };
+    output.print(&format!("{}\n", event_line(event, shown)))
+}
+
+/// Whether the line of an event names its agent.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum InstanceColumn {
+    Shown,
+    Hidden,
 }
 
 /// Returns an event on one line.
-pub(super) fn event_line(event: &EventRow, with_instance: bool) -> String {
-    let time = readable(&event.created_at);
+pub(super) fn event_line(event: &EventRow, column: InstanceColumn) -> String {
+    let time = event.created_at.readable();
     let (mark, style) = match &event.error_code {
         None => ("ok".to_owned(), GOOD),
         Some(code) => (harmless(code), BAD),
     };
-    let instance = match (&event.instance_id, with_instance) {
-        (Some(id), true) => format!("{NAME}{id}{NAME:#} "),
-        (None, true) => "- ".to_owned(),
-        (_, false) => String::new(),
+    let instance = match (&event.instance_id, column) {
+        (Some(id), InstanceColumn::Shown) => format!("{NAME}{id}{NAME:#} "),
+        (None, InstanceColumn::Shown) => "- ".to_owned(),
+        (_, InstanceColumn::Hidden) => String::new(),
     };
     let mut changes = String::new();
     for change in &event.status_changes {

@@ -1,9 +1,9 @@
-//! `claude-codex exec-agent`: runs the agent that a launch file describes, and ends what it leaves.
+//! `claude-codex exec-agent`: runs the agent of a launch file, and ends the processes it leaves behind.
 //!
-//! A terminal session runs this, because a tmux command line is short and readable by others; the
-//! file is neither. The agent gets a process group of its own in the foreground of the terminal, so that
-//! keys, resizes and hang-ups reach it as if it were alone. Whatever it starts and abandons becomes a
-//! child of this process, which ends it when the agent has ended.
+//! The tmux session runs this instead of the agent itself, because a tmux command line is limited in length and readable by
+//! other users; the file is neither. The agent gets its own process group in the foreground of the terminal, so keys,
+//! resizes and hang-ups reach it directly. Its orphaned processes are reparented to this process (subreaper), which ends
+//! them when the agent has ended.
 
 use std::io::stdin;
 use std::os::unix::process::CommandExt;
@@ -17,17 +17,19 @@ use shared::agent::{DETACHED, FROM_THE_PANE, LAUNCH_ID, Launch};
 use shared::config::Environment;
 use shared::error::{Code, Error};
 use shared::process::{self, Family, Grace};
+use shared::workflow::notify_in_background;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
+use crate::agent_log::log_problem;
 use crate::failure::Failure;
 
-/// What an agent leaves may end by itself so long (its servers do), then gets SIGTERM, then SIGKILL.
+/// Processes left behind get time to exit (its servers do), then SIGTERM, then SIGKILL.
 const LEFTOVERS: Grace = Grace {
     unasked: Duration::from_millis(500),
     asked: Duration::from_secs(1),
 };
-/// The terminal hangs up on the foreground group by itself; this is for an agent that is not in it.
+/// The terminal hangs up on its foreground group by itself; this is for an agent outside of it.
 const HANG_UP: [(Duration, Signal); 3] = [
     (Duration::from_millis(200), Signal::HUP),
     (Duration::from_secs(2), Signal::TERM),
@@ -52,7 +54,7 @@ pub(crate) async fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
         );
         return Err(failed(&args.file, &problem).into());
     }
-    let environment = Environment::of_process();
+    let environment = Environment::current();
     let pane = FROM_THE_PANE
         .iter()
         .filter_map(|name| Some((*name, environment.get(name)?)));
@@ -61,7 +63,7 @@ pub(crate) async fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
         SignalKind::child(),
         SignalKind::hangup(),
         SignalKind::terminate(),
-        // Only taken, so that they don't end us: keys reach the agent alone.
+        // Caught only so that they do not end this process: keys are for the agent.
         SignalKind::interrupt(),
         SignalKind::quit(),
     ];
@@ -73,10 +75,14 @@ pub(crate) async fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
         _quit,
     ] = kinds.map(signal)
     else {
-        return Err(failed(&args.file, "can't be run: no signals can be had").into());
+        return Err(failed(
+            &args.file,
+            "cannot be run: signal handlers cannot be installed",
+        )
+        .into());
     };
     let Some(own_program) = environment.own_program("claude-codex") else {
-        return Err(failed(&args.file, "can't be run: `claude-codex` is gone").into());
+        return Err(failed(&args.file, "cannot be run: `claude-codex` was not found").into());
     };
     let spawned = Command::new(own_program)
         .arg("start-agent")
@@ -87,11 +93,11 @@ pub(crate) async fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
         .current_dir(&launch.directory)
         .process_group(0)
         .spawn();
-    let agent = spawned.map_err(|error| failed(&args.file, &format!("can't be run: {error}")))?;
+    let agent = spawned.map_err(|error| failed(&args.file, &format!("cannot be run: {error}")))?;
     let Some(agent) = Pid::from_raw(agent.id().cast_signed()) else {
-        return Err(failed(&args.file, "gave an agent without a process id").into());
+        return Err(failed(&args.file, "started an agent without a process id").into());
     };
-    // Without a terminal there is no foreground.
+    // Fails without a terminal, where there is no foreground group.
     let _ = rustix::termios::tcsetpgrp(stdin(), agent);
 
     let mut steps = HANG_UP.into_iter();
@@ -129,7 +135,8 @@ pub(crate) async fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
         }
     };
     end_leftovers(&environment).await;
-    // As a shell says it.
+    tell_of_end(&environment, &launch);
+    // The exit code that a shell would report.
     let code = status
         .exit_status()
         .or(status.terminating_signal().map(|signal| 128 + signal))
@@ -137,7 +144,21 @@ pub(crate) async fn exec_agent(args: &ExecAgentArgs) -> Result<(), Failure> {
     std::process::exit(code)
 }
 
-/// Ends what the agent has started and left behind.
+/// Has the person told if the agent was not done: nobody else may look for hours.
+fn tell_of_end(environment: &Environment, launch: &Launch) {
+    let ours = launch.environment.iter();
+    let environment = environment
+        .clone()
+        .with(ours.map(|(name, value)| (name.as_str(), value.clone())));
+    let Ok(Some(id)) = environment.instance_id() else {
+        return;
+    };
+    if let Err(error) = notify_in_background(&environment, Some(&id)) {
+        log_problem(&environment, id.as_str(), &error.to_string());
+    }
+}
+
+/// Ends the processes that the agent has started and left behind.
 pub(super) async fn end_leftovers(environment: &Environment) {
     let family = Family {
         roots: vec![std::process::id()],
@@ -147,13 +168,13 @@ pub(super) async fn end_leftovers(environment: &Environment) {
     };
     let found = family.members();
     family.end(found, LEFTOVERS).await;
-    // Not every container has an `init` that would do it.
+    // Reap them here: not every container has an `init` that does.
     while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
 }
 
-/// Waits for children that have ended, and returns how the agent did.
+/// Reaps children that have ended, and returns the status of the agent if it is among them.
 ///
-/// One that was stopped goes on: there is no shell here that could continue it.
+/// An agent that was stopped (Ctrl-Z) is continued, because no shell here could do that.
 fn reap(agent: Pid) -> Option<WaitStatus> {
     let options = WaitOptions::NOHANG | WaitOptions::UNTRACED;
     while let Ok(Some((pid, status))) = rustix::process::wait(options) {

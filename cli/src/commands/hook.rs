@@ -1,11 +1,8 @@
-//! `claude-codex hook`: what agents' Claude Code settings call.
+//! `claude-codex hook`: called by Claude Code's hooks in the settings of agents.
 //!
-//! It answers in milliseconds, and whatever goes wrong with us, the agent goes on: the exit code is
-//! always 0, for 2 would block it.
+//! It answers in milliseconds and fails open: the exit code is always 0, because 2 would block the agent.
 
-use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -13,60 +10,68 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use shared::agent::{Answer, EndReason, Event, Payload, Source};
+use shared::agent::{EndReason, Event, HookReply, Payload, Source};
 use shared::config::Environment;
-use shared::model::secrets::without_secrets;
 use shared::model::{EventSource, InstanceId};
 use shared::store::{NewEvent, Store, StoreError, Writer};
-use shared::workflow::{HookSession, instance_of_hook, take_at_end_of_turn};
+use shared::workflow::{
+    HookSession, instance_of_hook, last_paragraph, notify_in_background, remind_at_end_of_turn,
+    take_at_end_of_turn,
+};
 
-use super::tdd_hook::tdd_hook;
-use crate::text::harmless;
-use crate::time;
+use super::phases_hook::phases_hook;
+use crate::agent_log::log_problem;
 
-/// More than any prompt or tool call; what is larger is not for us.
-const MOST: u64 = 8 << 20;
-/// A database that stalls must not hold up an agent. Usually it takes two milliseconds.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// Larger than any prompt or tool call; the rest of a longer payload is not read.
+const MAX_PAYLOAD_BYTES: u64 = 8 << 20;
+/// A stalled database must not hold up an agent. Usually a hook takes two milliseconds.
+const HOOK_TIMEOUT: Duration = Duration::from_millis(500);
+/// A worktree in which git takes longer is not looked at: then there is no reminder.
+const REMINDER_TIMEOUT: Duration = Duration::from_millis(150);
+/// How long what an agent has left running may take to wake it, before it counts as waiting for a person. A server that it
+/// has started never ends.
+const BACKGROUND_SECONDS: u32 = 600;
+/// How a prompt begins that is the answer of a Stop hook, should Claude Code ever report those as prompts.
+const STOP_HOOK_FEEDBACK: &str = "Stop hook feedback:";
 
-/// Tell what an agent is doing (called by its Claude Code settings)
+/// Record what an agent is doing (called by the hooks in its Claude Code settings)
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
-    /// `SessionStart`, `UserPromptSubmit`, `Stop` and so on; standard input has the particulars
+    /// `SessionStart`, `UserPromptSubmit`, `Stop` and so on; the payload is read from standard input
     event: String,
-    /// Only what the TDD phases have to say
+    /// Only run the hook of the TDD phases
     #[arg(long)]
     tdd: bool,
 }
 
 pub(crate) fn hook() -> ExitCode {
-    let environment = Environment::of_process();
+    let environment = Environment::current();
     if std::env::args_os().any(|word| word == "--tdd") {
-        return tdd_hook(&environment);
+        return phases_hook(&environment);
     }
     let id = environment.instance_id().ok().flatten();
-    // A person trying it out has nothing to tell.
+    // On a terminal there is no payload: a person is trying it out.
     if !io::stdin().is_terminal()
         && let Err(problem) = answer_in_time(&environment)
         && let Some(id) = id
     {
-        log(&environment, id.as_str(), &problem);
+        log_problem(&environment, id.as_str(), &problem);
     }
     ExitCode::SUCCESS
 }
 
-/// Does the work on a thread of its own, which is left behind if it takes too long.
+/// Does the work on a thread of its own, which is abandoned at the timeout.
 fn answer_in_time(environment: &Environment) -> Result<(), String> {
     let (sender, receiver) = mpsc::channel();
     let environment = environment.clone();
     std::thread::spawn(move || {
-        // A receiver that has gone is no longer interested.
+        // The receiver is gone after the timeout.
         let _ = sender.send(answer(&environment));
     });
-    receiver.recv_timeout(PATIENCE).unwrap_or_else(|error| {
+    receiver.recv_timeout(HOOK_TIMEOUT).unwrap_or_else(|error| {
         Err(format!(
             "gave up after {} ms: {error}",
-            PATIENCE.as_millis()
+            HOOK_TIMEOUT.as_millis()
         ))
     })
 }
@@ -76,12 +81,13 @@ fn answer(environment: &Environment) -> Result<(), String> {
     let mut bytes = Vec::new();
     io::stdin()
         .lock()
-        .take(MOST)
+        .take(MAX_PAYLOAD_BYTES)
         .read_to_end(&mut bytes)
         .map_err(|error| format!("cannot read standard input: {error}"))?;
-    let payload = Payload::parse(&bytes).map_err(|error| format!("not understood: {error}"))?;
+    let payload =
+        Payload::parse(&bytes).map_err(|error| format!("cannot parse the payload: {error}"))?;
     let path = environment.database().map_err(|error| error.to_string())?;
-    // A hook doesn't make a database: where there is none, there is no instance either.
+    // A hook never creates the database: without one there is no instance either.
     if !path.exists() {
         return Err(format!("there is no database {}", path.display()));
     }
@@ -100,31 +106,72 @@ fn answer(environment: &Environment) -> Result<(), String> {
         return Ok(());
     };
     store
-        .write_now(|w| take_in(w, &id, &payload, began))
+        .write_now(|w| record(w, &id, &payload, began))
         .map_err(|error| error.to_string())?;
-    if matches!(payload.event, Event::Stop { .. }) {
-        hand_over(&store, &id, Path::new(&payload.transcript_path))?;
+    if let Event::Stop {
+        background_tasks, ..
+    } = &payload.event
+    {
+        let transcript = Path::new(&payload.transcript_path);
+        end_of_turn(&store, &id, transcript, background_tasks.is_empty())?;
+    }
+    if matches!(
+        payload.event,
+        Event::Stop { .. } | Event::StopFailure { .. } | Event::Notification { .. }
+    ) {
+        notify_in_background(environment, Some(&id)).map_err(|error| error.to_string())?;
     }
     Ok(())
 }
 
-/// Gives an agent that has ended its turn the next message that it is owed.
-fn hand_over(store: &Store, id: &InstanceId, transcript: &Path) -> Result<(), String> {
+/// Hands the next owed message to an agent that has ended its turn, or else reminds it of what it has left undone.
+fn end_of_turn(
+    store: &Store,
+    id: &InstanceId,
+    transcript: &Path,
+    is_all_done: bool,
+) -> Result<(), String> {
     let owed = take_at_end_of_turn(store, id, transcript).map_err(|error| error.to_string())?;
-    let Some(reason) = owed else {
-        return Ok(());
-    };
-    let Some(answer) = (Answer::KeepWorking { reason }).to_json() else {
+    if let Some(message) = owed {
+        keep_working(message)?;
+        return store
+            .write_now(|w| w.continue_turn(id))
+            .map_err(|error| error.to_string());
+    }
+    // The end of what it has left running wakes it.
+    if is_all_done && let Some(reminder) = reminder(store, id)? {
+        keep_working(reminder)?;
+    }
+    Ok(())
+}
+
+fn reminder(store: &Store, id: &InstanceId) -> Result<Option<String>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start: {error}"))?;
+    let look = remind_at_end_of_turn(store, id);
+    let found = runtime.block_on(async { tokio::time::timeout(REMINDER_TIMEOUT, look).await });
+    // Neither a slow nor a broken repository is worth a word to the agent.
+    match found {
+        Ok(found) => found.map_err(|error| error.to_string()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Answers that the agent must go on, and why.
+fn keep_working(reason: String) -> Result<(), String> {
+    let Some(answer) = (HookReply::KeepWorking { reason }).to_json() else {
         return Ok(());
     };
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{answer}")
         .and_then(|()| stdout.flush())
-        .map_err(|error| format!("cannot hand a message over: {error}"))
+        .map_err(|error| format!("cannot answer the agent: {error}"))
 }
 
-/// Keeps what a hook tells about its agent.
-fn take_in(
+/// Updates the agent's last activity, and records turns, session starts and ends.
+fn record(
     writer: &Writer<'_>,
     id: &InstanceId,
     payload: &Payload,
@@ -136,6 +183,29 @@ fn take_in(
             ("SessionStart", json!({ "source": source_word(*source) }))
         }
         Event::SessionEnd { reason } => ("SessionEnd", json!({ "reason": reason_word(*reason) })),
+        Event::UserPromptSubmit { prompt } if !prompt.starts_with(STOP_HOOK_FEEDBACK) => {
+            return writer.begin_turn(id);
+        }
+        Event::Stop {
+            last_assistant_message,
+            background_tasks,
+            ..
+        } => {
+            let said = last_assistant_message.as_deref().and_then(last_paragraph);
+            let rests_in = if background_tasks.is_empty() {
+                0
+            } else {
+                BACKGROUND_SECONDS
+            };
+            return writer.end_turn(id, said.as_deref(), rests_in);
+        }
+        Event::StopFailure {
+            error,
+            last_assistant_message,
+        } => {
+            let said = last_assistant_message.as_deref().unwrap_or(error);
+            return writer.end_turn(id, last_paragraph(said).as_deref(), 0);
+        }
         Event::UserPromptSubmit { .. }
         | Event::PreToolUse(_)
         | Event::PostToolUse { .. }
@@ -143,7 +213,6 @@ fn take_in(
         | Event::ConfigChange { .. }
         | Event::PermissionRequest(_)
         | Event::Notification { .. }
-        | Event::Stop { .. }
         | Event::Unknown => return Ok(()),
     };
     writer.insert_event(&event(id, name, parameters, began))
@@ -180,31 +249,5 @@ fn reason_word(reason: EndReason) -> &'static str {
         EndReason::PromptInputExit => "prompt_input_exit",
         EndReason::Resume => "resume",
         EndReason::Other => "other",
-    }
-}
-
-/// Leaves a line in a log, if that can be written.
-pub(super) fn log(environment: &Environment, name: &str, problem: &str) {
-    let Ok(folder) = environment.state_dir().map(|folder| folder.join("logs")) else {
-        return;
-    };
-    let made = DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder);
-    let file = made.and_then(|()| {
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(folder.join(format!("{name}.log")))
-    });
-    if let Ok(mut file) = file {
-        let _ = writeln!(
-            file,
-            "{}  WARN hook: {}",
-            time::now(),
-            harmless(&without_secrets(problem))
-        );
     }
 }

@@ -1,7 +1,7 @@
-//! `claude-codex host-agent`: takes the turns of a headless agent, one after the other.
+//! `claude-codex host-agent`: runs the turns of a headless agent, one after the other.
 //!
-//! The agent's terminal session runs this, from its launch to its end. So the agent can be watched,
-//! stopped and found dead like every other, and goes on with its turn when whoever asked for it dies.
+//! The agent's tmux session runs this from launch to end. So a headless agent can be watched, stopped and found dead like
+//! any other, and finishes its turn even if the process that asked for the turn dies.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -14,22 +14,22 @@ use clap::Args;
 use shared::agent::{self, FROM_THE_PANE, LastMessage, Turn, TurnEnd};
 use shared::config::Environment;
 use shared::error::{Code, Error};
+use shared::model::Timestamp;
 use shared::process::{self, ProcessError, Source};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::exec_agent::end_leftovers;
-use crate::action_lines::ActionLines;
+use crate::agent_log::open_log;
 use crate::failure::Failure;
-use crate::output::{BOLD, Output};
+use crate::output::{BOLD, Output, activity_style};
 use crate::text::harmless;
-use crate::time;
 
-const LOOK: Duration = Duration::from_millis(100);
-/// Lines of standard error that go into the reason of a failure.
-const LAST_WORDS: usize = 5;
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// How many lines of standard error the reason of a failure contains.
+const MAX_ERROR_LINES: usize = 5;
 
-/// Take the turns that a folder asks for
+/// Run the turns that a folder asks for
 #[derive(Debug, Args)]
 pub(crate) struct HostAgentArgs {
     folder: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) async fn host_agent(args: &HostAgentArgs, output: Output) -> Result<(
     process::adopt_orphans();
     let stop = CancellationToken::new();
     tokio::spawn(cancel_when_the_terminal_goes(stop.clone()));
-    // Ctrl-C in the terminal reaches the agent, whose turn then ends; its host stays.
+    // Ctrl-C in the terminal ends the turn of the agent, not its host.
     let _interrupt = signal(SignalKind::interrupt());
     while !stop.is_cancelled() && args.folder.is_dir() {
         match agent::next_turn(&args.folder).map_err(Error::from)? {
@@ -52,21 +52,21 @@ pub(crate) async fn host_agent(args: &HostAgentArgs, output: Output) -> Result<(
             None => pause(&stop).await,
         }
     }
-    end_leftovers(&Environment::of_process()).await;
+    end_leftovers(&Environment::current()).await;
     Ok(())
 }
 
 async fn pause(stop: &CancellationToken) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = tokio::time::sleep(LOOK) => {}
+        () = tokio::time::sleep(POLL_INTERVAL) => {}
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     ByUs,
-    /// By a host that has not noticed yet that its terminal is gone.
+    /// By another host, which has not yet noticed that its terminal is gone.
     ByAnother,
 }
 
@@ -82,7 +82,7 @@ async fn cancel_when_the_terminal_goes(stop: CancellationToken) {
     stop.cancel();
 }
 
-/// Takes one turn to its end; one that is broken off has none.
+/// Runs one turn. A cancelled turn records no end.
 async fn take(
     number: u32,
     turn: &Turn,
@@ -107,20 +107,15 @@ async fn take(
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Taken::ByAnother),
         Err(error) => return Err(unwritable(&stream_path, &error).into()),
     };
-    let mut log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(&turn.log)
-        .map_err(|source| unwritable(&turn.log, &source))?;
-    // A terminal or a log that can't be written to is no reason to end the turn.
+    let mut log = open_log(&turn.log).map_err(|source| unwritable(&turn.log, &source))?;
+    // Errors of the terminal or the log do not end the turn.
     let mut tell = |text: &str| {
-        let now = time::now();
+        let now = Timestamp::now();
         let _ = output.print(&format!("{now} {text}\n"));
         let _ = writeln!(log, "{now} {}", anstream::adapter::strip_str(text));
     };
-    tell(&format!("{BOLD}turn {number} begins{BOLD:#}"));
-    let mut lines = ActionLines::new(&turn.launch.directory);
+    tell(&format!("{BOLD}turn {number} starts{BOLD:#}"));
+    let mut lines = agent::ActivityLines::new(&turn.launch.directory);
     let mut last = LastMessage::default();
     let mut last_words: Vec<String> = Vec::new();
     let hear = |source: Source, line: &[u8]| match source {
@@ -128,8 +123,9 @@ async fn take(
             let _ = stream.write_all(&[line, b"\n"].concat());
             for event in agent::parse_stream(&String::from_utf8_lossy(line)) {
                 last.take(&event);
-                if let Some((text, style)) = lines.line(&event) {
-                    tell(&format!("{style}{text}{style:#}"));
+                if let Some(item) = lines.item(&event) {
+                    let style = activity_style(item.kind);
+                    tell(&format!("{style}{}{style:#}", item.first_line()));
                 }
             }
         }
@@ -138,7 +134,7 @@ async fn take(
             if !text.trim().is_empty() {
                 tell(&text);
                 last_words.push(text);
-                if last_words.len() > LAST_WORDS {
+                if last_words.len() > MAX_ERROR_LINES {
                     last_words.remove(0);
                 }
             }
@@ -182,7 +178,7 @@ async fn run(
         program: program.clone(),
         source,
     })?;
-    let environment = Environment::of_process();
+    let environment = Environment::current();
     let pane = FROM_THE_PANE
         .iter()
         .filter_map(|name| Some((*name, environment.get(name)?)));
@@ -196,7 +192,7 @@ async fn run(
     process::follow(&mut command, Stdio::from(input), hear, stop.cancelled()).await
 }
 
-/// Says why a turn failed by how its process ended.
+/// Returns the reason why a turn failed, from the exit status and the last lines of standard error.
 fn failure(status: &Result<ExitStatus, ProcessError>, last_words: &[String]) -> Option<String> {
     let status = match status {
         Ok(status) if status.success() => return None,

@@ -1,87 +1,68 @@
 //! `claude-codex init`
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use clap::Args;
-use serde::Serialize;
 use shared::config::{Environment, REPOSITORY_FILE};
 use shared::error::{Code, Error};
 use shared::git::Repository;
 use shared::model::InstanceKind;
 
-use super::init_tdd::init_tdd;
+use super::file_change::{Action, FileChange, described, read};
+use super::init_phases::init_phases;
 use super::mcp_json::{self, Entry};
+use crate::atomic_write::{inside, write_atomically};
 use crate::failure::Failure;
-use crate::file::{inside, write_whole};
-use crate::output::{DIM, GOOD, Output};
-use crate::servers;
-use crate::text::harmless;
+use crate::output::Output;
+use crate::server_paths;
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex init --dry-run         say what would be written
+  claude-codex init --dry-run         show what would be written
   claude-codex init                   .mcp.json for Claude Code, .claude-codex/config.toml for you
-  claude-codex init --tdd             hooks and command of the TDD phases, in .claude/
-  claude-codex init --tdd --remove    take them out again
+  claude-codex init --tdd             install hooks and command of the TDD phases in .claude/
+  claude-codex init --tdd --remove    remove them again
 
-What is already in these files stays. Agents that `claude-codex code` launches need neither.";
+Existing contents of these files stay. Agents launched by `claude-codex code` need neither file.";
 
-/// The settings with their defaults, all as comments. A test holds it equal to them.
+/// All settings with their defaults, as comments. A test compares them.
 const TEMPLATE: &str = include_str!("config_template.toml");
 
-/// Register the MCP servers in this repository and write a commented config file
+/// Register the MCP servers in this repository, and write a config file with comments
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InitArgs {
-    /// Only say what would be written
+    /// Only show what would be written
     #[arg(long)]
     dry_run: bool,
-    /// Install the TDD phases in Claude Code's settings of this worktree, and nothing else
+    /// Only install the TDD phases in the Claude Code settings of this worktree
     #[arg(long)]
     tdd: bool,
-    /// Take out what `--tdd` installed
+    /// Remove what `--tdd` installed
     #[arg(long, requires = "tdd")]
     remove: bool,
 }
 
-/// What became of one file.
-#[derive(Debug, Serialize)]
-pub(super) struct Outcome {
-    pub(super) path: String,
-    pub(super) action: Action,
-    pub(super) what: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum Action {
-    Created,
-    Updated,
-    Removed,
-    Unchanged,
-}
-
 pub(crate) async fn init(args: &InitArgs, output: Output) -> Result<(), Failure> {
-    let environment = Environment::of_process();
+    let environment = Environment::current();
     let repository = Repository::discover(environment.directory()).await?;
     let root = repository.root();
     if root == repository.common_dir() {
         return Err(Error::new(
             Code::NotARepository,
             format!(
-                "{} is a bare repository, without files of its own",
+                "{} is a bare repository, which has no files",
                 root.display()
             ),
         )
-        .hint("Run it in a repository with a main worktree.")
+        .hint("Run it in a repository that has a main worktree.")
         .into());
     }
-    let outcomes = if args.tdd {
-        init_tdd(&environment, &repository, args.remove, args.dry_run)?
+    let changes = if args.tdd {
+        init_phases(&environment, &repository, args.remove, args.dry_run)?
     } else {
         let entries = entries(&environment)?;
-        // Before anything is written: both or neither.
+        // Check both paths before writing either file.
         let (servers, settings) = (inside(root, ".mcp.json")?, inside(root, REPOSITORY_FILE)?);
         [
             register(&servers, &entries, args.dry_run)?,
@@ -89,39 +70,25 @@ pub(crate) async fn init(args: &InitArgs, output: Output) -> Result<(), Failure>
         ]
     };
     if output.is_json() {
-        return output.document(&outcomes);
+        return output.document(&changes);
     }
-    for outcome in &outcomes {
-        output.print(&described(outcome, args.dry_run))?;
+    for change in &changes {
+        output.print(&described(change, args.dry_run))?;
     }
     Ok(())
-}
-
-fn described(outcome: &Outcome, dry_run: bool) -> String {
-    let (word, style) = match (outcome.action, dry_run) {
-        (Action::Created, false) => ("created", GOOD),
-        (Action::Created, true) => ("would create", GOOD),
-        (Action::Updated, false) => ("updated", GOOD),
-        (Action::Updated, true) => ("would update", GOOD),
-        (Action::Removed, false) => ("removed", GOOD),
-        (Action::Removed, true) => ("would remove", GOOD),
-        (Action::Unchanged, _) => ("unchanged", DIM),
-    };
-    let path = harmless(&outcome.path);
-    format!("{style}{word}{style:#} {path}: {}\n", outcome.what)
 }
 
 fn entries(environment: &Environment) -> Result<Vec<Entry>, Error> {
     InstanceKind::ALL
         .iter()
         .map(|&kind| {
-            let path = servers::find(kind, environment)?;
+            let path = server_paths::find(kind, environment)?;
             let command = path.to_str().ok_or_else(|| {
                 Error::new(
                     Code::ServerMissing,
                     format!("the path {} is not valid UTF-8", path.display()),
                 )
-                .hint("Install Claude Codex elsewhere.")
+                .hint("Install Claude Codex in a folder with a UTF-8 path.")
             })?;
             Ok(Entry {
                 name: kind.registered_name(),
@@ -131,7 +98,7 @@ fn entries(environment: &Environment) -> Result<Vec<Entry>, Error> {
         .collect()
 }
 
-fn register(path: &Path, entries: &[Entry], dry_run: bool) -> Result<Outcome, Error> {
+fn register(path: &Path, entries: &[Entry], dry_run: bool) -> Result<FileChange, Error> {
     let present = read(path)?;
     let text = mcp_json::with_entries(path, present.as_deref(), entries)?;
     let action = match (&present, &text) {
@@ -142,21 +109,21 @@ fn register(path: &Path, entries: &[Entry], dry_run: bool) -> Result<Outcome, Er
     if let Some(text) = text
         && !dry_run
     {
-        write_whole(path, &text)?;
+        write_atomically(path, &text)?;
     }
-    Ok(Outcome {
+    Ok(FileChange {
         path: path.to_string_lossy().into_owned(),
         action,
         what: "the three MCP servers".to_owned(),
     })
 }
 
-fn add_config(path: &Path, dry_run: bool) -> Result<Outcome, Error> {
+fn add_config(path: &Path, dry_run: bool) -> Result<FileChange, Error> {
     let there = read(path)?.is_some();
     if !there && !dry_run {
-        write_whole(path, TEMPLATE)?;
+        write_atomically(path, TEMPLATE)?;
     }
-    Ok(Outcome {
+    Ok(FileChange {
         path: path.to_string_lossy().into_owned(),
         action: if there {
             Action::Unchanged
@@ -166,21 +133,10 @@ fn add_config(path: &Path, dry_run: bool) -> Result<Outcome, Error> {
         what: if there {
             "your settings"
         } else {
-            "every setting, as a comment"
+            "all settings, as comments"
         }
         .to_owned(),
     })
-}
-
-pub(super) fn read(path: &Path) -> Result<Option<String>, Error> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::new(
-            Code::ConfigInvalid,
-            format!("cannot read {}: {error}", path.display()),
-        )),
-    }
 }
 
 #[cfg(test)]

@@ -1,41 +1,46 @@
-//! `claude-codex logs`
+//! `claude-codex logs`: an agent's log, and what it said, ran and changed.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
 use shared::error::{Code, Error};
-use shared::model::{Instance, InstanceId};
-use shared::workflow::{self, Context};
+use shared::followed_file::FollowedFile;
+use shared::model::{ActivityItem, ActivityKind, Ending, Instance, InstanceId, Status, Timestamp};
+use shared::workflow::{self, Context, FollowedActivity};
 
+use crate::command_context;
+use crate::completion;
 use crate::failure::Failure;
-use crate::output::{BOLD, DIM, Output};
-use crate::session;
+use crate::output::{BOLD, DIM, Output, activity_style};
 use crate::text::harmless_block;
 
-/// How much of the end of a log is printed.
-const TAIL: u64 = 64 << 10;
-const POLL: Duration = Duration::from_millis(250);
+/// How much of the end of a log is read.
+const MAX_TAIL_BYTES: u64 = 64 << 10;
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex logs work-42-a1                 its log, then what its terminal shows
-  claude-codex logs work-42-a1 --follow        the log as it grows, until the agent ends
-  claude-codex logs work-42-a1 --lines 500     more of its terminal";
+  claude-codex logs work-42-a1                 print the end of its log and of what it did
+  claude-codex logs work-42-a1 --follow        print what it does until it ends
+  claude-codex logs work-42-a1 --terminal      print what its terminal shows
+  claude-codex logs work-42-a1 --lines 500     print more";
 
-/// Print an agent's log and what its terminal shows
+/// Print an agent's log and what it said, ran and changed
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LogsArgs {
-    /// The agent
+    /// The id of the agent, or a unique beginning of it
+    #[arg(add = completion::agents())]
     id: InstanceId,
-    /// Keep printing the log as it grows
+    /// Keep printing what is logged and what the agent does
     #[arg(long, short)]
     follow: bool,
-    /// How many lines of the terminal to print
+    /// Print the contents of its terminal instead of what it did
+    #[arg(long, conflicts_with = "follow")]
+    terminal: bool,
+    /// How many lines of each to print
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     lines: u32,
 }
@@ -46,46 +51,74 @@ struct Document<'a> {
     instance_id: &'a InstanceId,
     log_file: &'a Path,
     log: &'a str,
+    /// Absent if it has no transcript.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    activity: Option<&'a [ActivityItem]>,
     terminal: Option<&'a str>,
+    /// How its last session ended, once it is gone.
+    ending: Option<&'a Ending>,
 }
 
 pub(crate) async fn logs(args: &LogsArgs, output: Output) -> Result<(), Failure> {
     if args.follow && output.is_json() {
         return Err(Error::new(
             Code::InvalidArguments,
-            "a log that grows is not one document",
+            "--follow and --json cannot be combined",
         )
         .hint("Leave out --follow or --json.")
         .into());
     }
-    let context = session::open(output).await?;
-    let id = args.id.clone();
+    let context = command_context::open(output).await?;
+    let id = workflow::find_instance(&context, &args.id).await?;
+    let path = context.log_file(&id);
     let instance = context.store.read(move |r| r.instance(&id)).await?;
-    let mut log = Log::new(context.log_file(&args.id));
-    let text = log.read_new()?;
-    let terminal = terminal(&context, &instance, args.lines).await?;
+    let mut log = FollowedFile::from_tail(path.clone(), MAX_TAIL_BYTES);
+    let limit = usize::try_from(args.lines).unwrap_or(usize::MAX);
+    let text = last_lines(&read_new(&mut log)?, limit);
+    let page = workflow::activity(&context, &instance, None, limit).await?;
+    let wanted = instance.id.clone();
+    let ending = context.store.read(move |r| r.ending(&wanted)).await?;
     if output.is_json() {
+        let terminal = terminal(&context, &instance, args.lines).await?;
         return output.document(&Document {
             instance_id: &instance.id,
-            log_file: &log.path,
+            log_file: &path,
             log: &text,
+            activity: page.as_ref().map(|page| page.items.as_slice()),
             terminal: terminal.as_deref(),
+            ending: ending.as_ref(),
         });
     }
-    let path = log.path.display();
+    let path = path.display();
     if text.is_empty() {
-        output.print(&format!(
-            "{DIM}{path} is empty: nothing went wrong{DIM:#}\n"
-        ))?;
+        let remark = match instance.status {
+            Status::Failed => "",
+            _ => ": no problems were logged",
+        };
+        output.print(&format!("{DIM}{path} is empty{remark}{DIM:#}\n"))?;
     } else {
         output.print(&format!("{BOLD}{path}{BOLD:#}\n{}", ended(&text)))?;
     }
-    match terminal {
-        Some(shown) => output.print(&format!("{BOLD}Terminal{BOLD:#}\n{}", ended(&shown)))?,
-        None => output.print(&format!("{DIM}it has no terminal{DIM:#}\n"))?,
+    if let Some(page) = page.as_ref().filter(|_| !args.terminal) {
+        let shown = activity_text(&page.items, limit);
+        output.print(&format!("{BOLD}Activity{BOLD:#}\n{shown}"))?;
+    }
+    if page.is_none() || args.terminal || ending.is_some() {
+        match (terminal(&context, &instance, args.lines).await?, &ending) {
+            (Some(shown), _) => {
+                output.print(&format!("{BOLD}Terminal{BOLD:#}\n{}", ended(&shown)))?;
+            }
+            (None, Some(ending)) => output.print(&format!(
+                "{BOLD}Last screen{BOLD:#} (the agent {})\n{}",
+                ending.in_words(),
+                ended(&ending.last_lines(limit).join("\n"))
+            ))?,
+            (None, None) => output.print(&format!("{DIM}The agent has no terminal.{DIM:#}\n"))?,
+        }
     }
     if args.follow {
-        return follow(&context, &instance.id, log, output).await;
+        let activity = workflow::follow_activity(page.map(|page| page.cursor));
+        return follow(&context, &instance.id, log, activity, output).await;
     }
     Ok(())
 }
@@ -93,24 +126,55 @@ pub(crate) async fn logs(args: &LogsArgs, output: Output) -> Result<(), Failure>
 async fn follow(
     context: &Context,
     id: &InstanceId,
-    mut log: Log,
+    mut log: FollowedFile,
+    mut activity: FollowedActivity,
     output: Output,
 ) -> Result<(), Failure> {
     loop {
         let wanted = id.clone();
         let instance = context.store.read(move |r| r.instance(&wanted)).await?;
-        let new = log.read_new()?;
+        let new = read_new(&mut log)?;
         if !new.is_empty() {
             output.print(&harmless_block(&new))?;
         }
-        if !instance.status.is_live() {
+        let items = activity.next(context, &instance).await?;
+        if !items.is_empty() {
+            output.print(&activity_text(&items, usize::MAX))?;
+        }
+        if !instance.status.is_live() && items.is_empty() {
             return Ok(());
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Returns what the terminal shows; none when there is none.
+/// Returns the last lines of what an agent did, each item with its time.
+pub(crate) fn activity_text(items: &[ActivityItem], limit: usize) -> String {
+    let mut lines = Vec::new();
+    for item in items {
+        let time = item.at.map(Timestamp::time_of_day).unwrap_or_default();
+        let style = activity_style(item.kind);
+        let mark = match item.kind {
+            ActivityKind::Said => "●",
+            ActivityKind::Told => ">",
+            _ => " ",
+        };
+        for (index, line) in item.text.lines().enumerate() {
+            let (time, mark) = if index == 0 {
+                (time.as_str(), mark)
+            } else {
+                ("", " ")
+            };
+            // The text was made harmless when it was read.
+            lines.push(format!(
+                "{DIM}{time:8}{DIM:#} {mark} {style}{line}{style:#}\n"
+            ));
+        }
+    }
+    lines[lines.len().saturating_sub(limit)..].concat()
+}
+
+/// Returns the contents of the terminal, if the agent has one.
 async fn terminal(
     context: &Context,
     instance: &Instance,
@@ -119,14 +183,20 @@ async fn terminal(
     if instance.tmux_session.is_none() {
         return Ok(None);
     }
-    match workflow::screen(context, instance, lines).await {
-        Ok(shown) => Ok(Some(harmless_block(shown.trim_end()))),
+    match workflow::tail(context, instance, lines).await {
+        Ok(shown) => Ok(Some(harmless_block(&shown))),
         Err(error) if error.code == Code::TmuxSessionNotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns the text clean and with a line break at its end.
+/// Returns the last lines of a text.
+fn last_lines(text: &str, limit: usize) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    lines[lines.len().saturating_sub(limit)..].concat()
+}
+
+/// Returns the text made harmless, with a line break at its end.
 fn ended(text: &str) -> String {
     let mut text = harmless_block(text);
     if !text.is_empty() && !text.ends_with('\n') {
@@ -135,91 +205,7 @@ fn ended(text: &str) -> String {
     text
 }
 
-/// A log file, and how far it was read.
-struct Log {
-    path: PathBuf,
-    position: Option<u64>,
-}
-
-impl Log {
-    fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            position: None,
-        }
-    }
-
-    /// Returns what was added; the first time the end of what is there. One that is not there is empty.
-    fn read_new(&mut self) -> Result<String, Error> {
-        let unreadable = |source: std::io::Error| {
-            Error::new(
-                Code::Internal,
-                format!("cannot read {}: {source}", self.path.display()),
-            )
-        };
-        let mut file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
-            Err(error) => return Err(unreadable(error)),
-        };
-        let length = file.metadata().map_err(unreadable)?.len();
-        // A file that became shorter was begun anew.
-        let known = self.position.filter(|position| *position <= length);
-        let from = known.unwrap_or(0).max(length.saturating_sub(TAIL));
-        file.seek(SeekFrom::Start(from)).map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        file.take(length - from)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-        // An unfinished line stays for the next time.
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |end| end + 1);
-        self.position = Some(from + whole as u64);
-        let mut text = &bytes[..whole];
-        if from > 0 && known != Some(from) {
-            // The cut is in the middle of a line.
-            let begin = text
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .map_or(0, |end| end + 1);
-            text = &text[begin..];
-        }
-        Ok(String::from_utf8_lossy(text).into_owned())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Write;
-
-    use super::*;
-
-    #[test]
-    fn a_log_is_read_piece_by_piece() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.log");
-        let mut log = Log::new(path.clone());
-        assert_eq!(log.read_new().unwrap(), "");
-        let mut file = File::create(&path).unwrap();
-        file.write_all(b"one\ntw").unwrap();
-        assert_eq!(log.read_new().unwrap(), "one\n");
-        file.write_all(b"o\n").unwrap();
-        assert_eq!(log.read_new().unwrap(), "two\n");
-        assert_eq!(log.read_new().unwrap(), "");
-        std::fs::write(&path, "new\n").unwrap();
-        assert_eq!(log.read_new().unwrap(), "new\n");
-    }
-
-    #[test]
-    fn of_a_long_log_the_end_is_read_in_whole_lines() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.log");
-        let line = format!("{}\n", "x".repeat(99));
-        std::fs::write(&path, line.repeat(2_000)).unwrap();
-        let text = Log::new(path).read_new().unwrap();
-        assert!(text.len() as u64 <= TAIL && text.len() > 60_000);
-        assert!(text.lines().all(|line| line.len() == 99));
-    }
+fn read_new(log: &mut FollowedFile) -> Result<String, Error> {
+    log.read_new()
+        .map_err(|error| Error::new(Code::Internal, error.to_string()))
 }

@@ -1,9 +1,8 @@
-//! `claude-codex man`, for those who make packages.
+//! `claude-codex man`, for packagers.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use shared::error::Error;
 
-use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -13,14 +12,13 @@ pub(crate) struct ManArgs {
     command: Option<String>,
 }
 
-pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
-    let mut program = Arguments::command();
+pub(crate) async fn man(args: &ManArgs, mut program: clap::Command) -> Result<(), Failure> {
     program.build();
     let command = match &args.command {
         None => program,
         Some(name) => {
             let found = program.find_subcommand(name).cloned();
-            found.ok_or_else(|| Error::argument("COMMAND", "is not one"))?
+            found.ok_or_else(|| Error::argument("COMMAND", "is not a command"))?
         }
     };
     let mut page = Vec::new();

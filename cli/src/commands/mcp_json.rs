@@ -1,4 +1,4 @@
-//! Adding servers to a `.mcp.json` without losing what is in it.
+//! Registers servers in `.mcp.json`, keeping its other contents and formatting.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Serializer, Value, json};
 use shared::error::{Code, Error};
 
-/// One server to be registered.
+/// A server to register.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) name: &'static str,
     pub(super) command: String,
 }
 
-/// Returns the file's new text; none if everything is as it should be.
+/// Returns the file's new text, or none if nothing has to change.
 ///
-/// Of an entry that is there already only the command changes: its arguments and environment are the user's.
+/// Of an existing entry only the command is updated: its arguments and environment are the user's.
 pub(super) fn with_entries(
     path: &Path,
     present: Option<&str>,
@@ -37,10 +37,7 @@ pub(super) fn with_entries(
         .entry("mcpServers")
         .or_insert_with(|| Value::Object(Map::new()));
     let Some(servers) = servers.as_object_mut() else {
-        return Err(unusable(
-            path,
-            "has something else than an object at `mcpServers`",
-        ));
+        return Err(unusable(path, "has a `mcpServers` that is not an object"));
     };
     for entry in entries {
         let command = Value::String(entry.command.clone());
@@ -60,12 +57,12 @@ pub(super) fn with_entries(
 pub(super) fn unusable(path: &Path, problem: &str) -> Error {
     Error::new(
         Code::ConfigInvalid,
-        format!("{} {problem} and was left as it is", path.display()),
+        format!("{} {problem} and was not changed", path.display()),
     )
-    .hint("Repair it by hand, or move it away; Claude Code can't use it as it is either.")
+    .hint("Repair it by hand or move it away; Claude Code cannot use it either.")
 }
 
-/// Returns what the file indents with, by its first indented line.
+/// Returns the indentation of the file, taken from its first indented line.
 pub(super) fn indentation(text: &str) -> String {
     let indented = text
         .lines()

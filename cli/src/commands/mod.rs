@@ -1,4 +1,4 @@
-//! One command each: its arguments, then its function.
+//! The commands, one file each: arguments, then the function. `arguments.rs` dispatches to them.
 
 pub(crate) mod attach;
 pub(crate) mod backup;
@@ -7,32 +7,36 @@ pub(crate) mod code;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod dashboard;
+mod discard;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod exec_agent;
+mod file_change;
 pub(crate) mod finish_instance;
 pub(crate) mod hook;
 pub(crate) mod host_agent;
 pub(crate) mod init;
-mod init_tdd;
+mod init_phases;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod man;
 mod mcp_json;
+pub(crate) mod notify;
 pub(crate) mod phase;
+mod phases_hook;
+mod phases_settings;
 pub(crate) mod plan;
 pub(crate) mod pr;
 pub(crate) mod restore;
 pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod send;
+mod several;
 pub(crate) mod show;
 pub(crate) mod start_agent;
 pub(crate) mod stop;
 pub(crate) mod sync;
 pub(crate) mod tasks;
 pub(crate) mod tdd;
-mod tdd_hook;
-mod tdd_settings;
 pub(crate) mod trust;
 mod watch;

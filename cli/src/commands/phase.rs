@@ -1,4 +1,4 @@
-//! `claude-codex phase`
+//! `claude-codex phase`: TDD phases from a shell.
 
 use std::io::{self, IsTerminal};
 
@@ -17,11 +17,11 @@ use crate::text::harmless;
 const EXAMPLES: &str = "\
 Examples:
   claude-codex init --tdd                     install the hooks and the /tdd command here
-  claude-codex phase status                   where the session in this worktree stands
+  claude-codex phase status                   the phase of the session in this worktree
   claude-codex phase confirm requirements     the same as typing `/tdd confirm requirements` there
-  claude-codex phase restore                  undo what this phase does not allow; your versions are kept
+  claude-codex phase restore                  undo changes that this phase forbids; they are saved
 
-Starting, confirming, accepting and stopping are for people: below Claude Code they are refused.";
+Only people can start, confirm, accept and stop: these commands are refused below Claude Code.";
 
 /// TDD phases of the Claude Code session in this worktree
 #[derive(Debug, Args)]
@@ -29,30 +29,30 @@ Starting, confirming, accepting and stopping are for people: below Claude Code t
 pub(crate) struct PhaseArgs {
     #[command(subcommand)]
     verb: PhaseVerb,
-    /// Claude Code's id of the session, if more than one works here
+    /// Claude Code's session id, if more than one session runs here
     #[arg(long, global = true, value_name = "ID")]
     session: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 enum PhaseVerb {
-    /// Say in which phase it is, and what has to be undone
+    /// Show the current phase and the changes that have to be undone
     Status,
-    /// Begin with a phase
+    /// Start the phases
     Start {
         /// requirements, interfaces, tests or implementation
         #[arg(default_value = "requirements", value_parser = working_phase)]
         phase: Phase,
     },
-    /// Say that a phase is over
+    /// Confirm that a phase is finished
     Confirm {
         /// requirements, interfaces or tests
         #[arg(value_parser = confirmed_phase)]
         phase: Phase,
     },
-    /// Take the files as they are now: you changed them yourself
+    /// Accept the files as they are now, because you changed them yourself
     Accept,
-    /// Put back what this phase does not allow
+    /// Undo the changes that this phase does not allow
     Restore,
     /// End the phases
     Stop,
@@ -61,7 +61,7 @@ enum PhaseVerb {
 fn working_phase(word: &str) -> Result<Phase, String> {
     let phase: Phase = word.parse().map_err(|error| format!("{error}"))?;
     match phase {
-        Phase::Done => Err("`done` is not a phase to begin with".to_owned()),
+        Phase::Done => Err("`done` is not a phase to start with".to_owned()),
         phase => Ok(phase),
     }
 }
@@ -76,18 +76,18 @@ fn confirmed_phase(word: &str) -> Result<Phase, String> {
 }
 
 pub(crate) async fn phase(args: &PhaseArgs, output: Output) -> Result<(), Failure> {
-    let environment = Environment::of_process();
+    let environment = Environment::current();
     let repository = Repository::discover(environment.directory()).await?;
     let worktree = repository.worktree().ok_or_else(|| {
         Error::new(Code::NotARepository, "there is no worktree here")
-            .hint("Go into the worktree that Claude Code works in.")
+            .hint("Change to the worktree that Claude Code runs in.")
     })?;
     let database = environment.database().map_err(Error::from)?;
     let store = Store::open(&database)?;
     let directory = environment.directory().to_owned();
     let phases = Phases::new(environment, store)?;
     let row = || phases::row_in_worktree(&phases, worktree, args.session.as_deref());
-    let person = || phases::person_at_shell(&phases, io::stdin().is_terminal());
+    let person = || phases::require_human_at_shell(&phases, io::stdin().is_terminal());
     let spoken = match args.verb {
         PhaseVerb::Status => return status(&phases, &row()?, output).await,
         PhaseVerb::Restore => return restore(&phases, &row()?, output).await,
@@ -120,7 +120,7 @@ pub(crate) async fn phase(args: &PhaseArgs, output: Output) -> Result<(), Failur
 }
 
 async fn status(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), Failure> {
-    let found = phases::look(phases, row).await?;
+    let found = phases::detect(phases, row).await?;
     let row = PhaseRow {
         violations: found,
         ..row.clone()
@@ -141,11 +141,11 @@ async fn status(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), F
     );
     if row.confirmed_at.is_some() {
         text.push_str(&format!(
-            "{GOOD}confirmed{GOOD:#}; moves on at the end of the agent's turn\n"
+            "{GOOD}confirmed{GOOD:#}; the phase ends with the agent's turn\n"
         ));
     } else if row.phase.needs_confirmation() {
         text.push_str(&format!(
-            "`/tdd confirm {}` in Claude Code moves on\n",
+            "`/tdd confirm {}` in Claude Code ends this phase\n",
             row.phase
         ));
     }
@@ -167,7 +167,7 @@ async fn restore(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), 
         return output.document(&restored);
     }
     if restored.files.is_empty() {
-        return output.print("nothing has to be undone\n");
+        return output.print("there is nothing to undo\n");
     }
     let mut text = String::new();
     for violation in &restored.files {
@@ -176,7 +176,7 @@ async fn restore(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), 
     }
     if let Some(kept) = &restored.kept {
         text.push_str(&format!(
-            "what was there is kept in {}\n",
+            "the replaced versions are in {}\n",
             harmless(&kept.to_string_lossy())
         ));
     }

@@ -10,31 +10,32 @@ use shared::store;
 use super::backup::FOLDER;
 use crate::failure::Failure;
 use crate::output::{NAME, Output, WARNING};
-use crate::text::harmless;
+use crate::text::{count, harmless};
 
 const EXAMPLES: &str = "\
 Examples:
   claude-codex restore ~/.local/state/claude-codex/backups/codex-20260728-123456.db
-  claude-codex restore --empty                 begin anew
+  claude-codex restore --empty                 start with an empty database
 
-The database that is there is kept under another name, which is printed; `claude-codex restore` with that name takes
-the change back. Running servers notice by themselves. What happened after the backup is not in it: agents that were
-started since are unknown, and their sessions, worktrees and branches stay as they are; `claude-codex doctor` names them.";
+The current database is kept under another name, which is printed; `claude-codex restore` with
+that name undoes the restore. Running servers switch over by themselves. Agents that were
+started after the backup are unknown to it: their sessions, worktrees and branches stay as they
+are, and `claude-codex doctor` lists them.";
 
-/// Put a backup, or a new database, in the place of the one that is there
+/// Replace the database by a backup or by an empty one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RestoreArgs {
-    /// A file that `claude-codex backup` has made, or one that was set aside
+    /// A file made by `claude-codex backup`, or one that was set aside
     #[arg(required_unless_present = "empty")]
     file: Option<PathBuf>,
-    /// Begin with a new database
+    /// Start with an empty database
     #[arg(long, conflicts_with = "file")]
     empty: bool,
 }
 
-pub(crate) fn restore(args: &RestoreArgs, output: Output) -> Result<(), Failure> {
-    let environment = Environment::of_process();
+pub(crate) async fn restore(args: &RestoreArgs, output: Output) -> Result<(), Failure> {
+    let environment = Environment::current();
     let database = environment.database().map_err(Error::from)?;
     let file = args.file.as_ref();
     let file = file.map(|file| environment.directory().join(file));
@@ -45,16 +46,17 @@ pub(crate) fn restore(args: &RestoreArgs, output: Output) -> Result<(), Failure>
     let rows: u64 = restored.database.rows.values().sum();
     let shown = |path: &Path| harmless(&path.display().to_string());
     output.print(&format!(
-        "{NAME}{}{NAME:#}: {rows} rows, version {}\n",
+        "{NAME}{}{NAME:#}: {}, version {}\n",
         shown(&database),
+        count(rows, "row", "rows"),
         restored.database.version
     ))?;
     if let Some(aside) = &restored.set_aside {
-        output.print(&format!("What was there is now {}\n", shown(aside)))?;
+        output.print(&format!("The previous database is now {}\n", shown(aside)))?;
     }
     if !restored.unknown_agents.is_empty() {
         let text = format!(
-            "agents that were started after the backup are unknown now, and go on: {}. `claude-codex doctor` names their sessions and worktrees",
+            "agents that were started after the backup are unknown now and keep running: {}. `claude-codex doctor` lists their sessions and worktrees",
             restored.unknown_agents.join(", ")
         );
         output.note("warning", WARNING, &text);

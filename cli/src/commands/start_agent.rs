@@ -1,7 +1,7 @@
-//! `claude-codex start-agent`: becomes the agent, once its process group has the terminal.
+//! `claude-codex start-agent`: waits until its process group is in the foreground of the terminal, then execs the agent.
 //!
 //! Only the parent can put a group into the foreground, and only after the group exists. A program that reads from the
-//! terminal before that fails: its read ends in EIO, because a session without a shell has no job control.
+//! terminal before that gets EIO, because a session without a shell has no job control.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin};
@@ -14,11 +14,11 @@ use shared::error::{Code, Error};
 
 use crate::failure::Failure;
 
-/// A parent that has died, or lost its terminal, never gives it to us.
+/// A parent that has died or lost its terminal never puts us into the foreground.
 const FOREGROUND_TIMEOUT: Duration = Duration::from_secs(5);
-const POLL: Duration = Duration::from_micros(500);
+const POLL_INTERVAL: Duration = Duration::from_micros(500);
 
-/// Become an agent (started by exec-agent)
+/// Exec an agent (started by exec-agent)
 #[derive(Debug, Args)]
 pub(crate) struct StartAgentArgs {
     program: OsString,
@@ -26,10 +26,10 @@ pub(crate) struct StartAgentArgs {
     arguments: Vec<OsString>,
 }
 
-pub(crate) fn start_agent(args: &StartAgentArgs) -> Result<(), Failure> {
+pub(crate) async fn start_agent(args: &StartAgentArgs) -> Result<(), Failure> {
     let deadline = Instant::now() + FOREGROUND_TIMEOUT;
     while stdin().is_terminal() && !is_in_foreground() && Instant::now() < deadline {
-        std::thread::sleep(POLL);
+        std::thread::sleep(POLL_INTERVAL);
     }
     let error = Command::new(&args.program).args(&args.arguments).exec();
     let message = format!(

@@ -2,35 +2,38 @@
 
 use clap::Args;
 use serde_json::json;
+use shared::model::{counted, plural};
 use shared::workflow::{self, Synced};
 
+use crate::command_context::{self, EventRecord};
 use crate::failure::Failure;
 use crate::output::{NAME, Output, WARNING};
 use crate::progress::Progress;
-use crate::session::{self, Record};
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex sync                   what became of the pull requests?
+  claude-codex sync                   update agents and tasks from the pull requests
 
-Agents whose pull request was merged or closed are put away, their worktrees by
-resources.cleanup and never with work that exists nowhere else. A task whose pull
-request was merged is done. Cheap enough to be run every minute.";
+Agents whose pull request was merged or closed are ended. Their worktrees are removed
+as resources.cleanup says, but never with work that exists nowhere else. A task whose
+pull request was merged is done. Open pull requests that lack commits of their branch
+are named. Cheap enough to run every minute.";
 
-/// Follow this repository's pull requests: merged, closed or reopened
+/// Update agents and tasks whose pull requests were merged, closed or reopened
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SyncArgs {}
 
 pub(crate) async fn sync(output: Output) -> Result<(), Failure> {
-    let context = session::open(output).await?;
+    let context = command_context::open(output).await?;
     let (run, progress) = Progress::start(output);
-    let record = Record::begin("sync", json!({}));
+    let record = EventRecord::begin("sync", json!({}));
     let result = workflow::sync(&context, &run).await;
     progress.finish(&result);
-    let summary = |synced: &Vec<Synced>| json!({ "moved": synced.len() });
-    // Looking changes nothing and is not worth a row.
-    if result.as_ref().map_or(true, |synced| !synced.is_empty()) || !run.changes().is_empty() {
+    let moved = |synced: &Vec<Synced>| synced.iter().filter(|one| one.has_moved()).count();
+    let summary = move |synced: &Vec<Synced>| json!({ "moved": moved(synced) });
+    // Only changes are recorded.
+    if result.as_ref().map_or(true, |synced| moved(synced) > 0) || !run.changes().is_empty() {
         record
             .end(&context, &run, None, &result, summary, output)
             .await;
@@ -42,12 +45,16 @@ pub(crate) async fn sync(output: Output) -> Result<(), Failure> {
     if synced.is_empty() {
         return output.print("Nothing has changed.\n");
     }
-    moved(&synced, output)
+    print_synced(&synced, output)
 }
 
-/// Says which agents moved with their pull requests.
-pub(super) fn moved(synced: &[Synced], output: Output) -> Result<(), Failure> {
+/// Prints the agents whose status changed with their pull requests.
+pub(super) fn print_synced(synced: &[Synced], output: Output) -> Result<(), Failure> {
     for one in synced {
+        if one.new_commits > 0 {
+            output.print(&outdated(one))?;
+            continue;
+        }
         output.print(&format!(
             "{NAME}{}{NAME:#} is {} → {} (#{})\n",
             one.id, one.from, one.to, one.pr_number
@@ -57,4 +64,13 @@ pub(super) fn moved(synced: &[Synced], output: Output) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+fn outdated(one: &Synced) -> String {
+    let (number, commits) = (one.pr_number, one.new_commits);
+    let them = plural(commits, "it", "them");
+    let commits = counted(commits, "commit", "commits");
+    format!(
+        "{NAME}#{number}{NAME:#} lacks {commits} of its branch: `claude-codex pr update {number}` brings {them} in\n"
+    )
 }

@@ -1,7 +1,7 @@
 //! `claude-codex tdd`
 
-mod look;
 mod narrate;
+mod show;
 
 use std::path::PathBuf;
 
@@ -12,44 +12,44 @@ use shared::error::{Code, Error};
 use shared::model::{InstanceId, TddResult};
 use shared::workflow::{self, Context, TddRequest};
 
+use crate::command_context::{self, EventRecord};
 use crate::failure::Failure;
 use crate::output::{BAD, BOLD, GOOD, NAME, Output};
 use crate::progress;
-use crate::session::{self, Record};
-use crate::text::{harmless, harmless_block};
+use crate::text::{count, harmless, harmless_block};
 use narrate::Narrator;
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex tdd SPEC.md                     tests, code and reviews until a pull request stands
-  claude-codex tdd SPEC.md --max-reviews 5     give up later
-  claude-codex tdd SPEC.md --no-cleanup        leave worktrees and sessions as they are at the end
-  claude-codex tdd list                        all runs
-  claude-codex tdd show 20260728-123456-a1b2c3 what was said in each round
+  claude-codex tdd SPEC.md                     write tests and code, review, open a pull request
+  claude-codex tdd SPEC.md --max-reviews 5     allow more review rounds
+  claude-codex tdd SPEC.md --no-cleanup        keep worktrees and sessions at the end
+  claude-codex tdd list                        list all runs
+  claude-codex tdd show 20260728-123456-a1b2c3 show what each round said
   claude-codex tdd resume 20260728-123456-a1b2c3
-                                               go on where it was left, killed or failed
+                                               continue a run that was interrupted or failed
 
-The id of a run is also that of its coder: `list`, `logs --follow`, `attach` and `stop` take it.";
+The id of a run is also the id of its coder, for `list`, `logs --follow`, `attach` and `stop`.";
 
-/// What `--no-cleanup` is for the agents' own servers.
+/// Passes `--no-cleanup` on to the servers of the agents.
 const CLEANUP: &str = "CODEX_RESOURCES_CLEANUP";
 
-/// Take a specification to a pull request: a coder and a reviewer in turns, unattended
+/// Turn a specification into a pull request: a coder and a reviewer take turns, unattended
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct TddArgs {
     #[command(subcommand)]
     action: Option<TddAction>,
-    /// The file that says what is to be built
+    /// The file with the specification
     #[arg(required = true)]
     spec: Option<PathBuf>,
-    /// How many review rounds there are at most [default: review.maxReviewCycles, 3]
+    /// The maximum number of review rounds [default: review.maxReviewCycles, 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     max_reviews: Option<u32>,
-    /// The branch to work on [default: tdd/ and the run's id]
+    /// The branch to create [default: tdd/ and the run's id]
     #[arg(long, value_name = "BRANCH")]
     branch_name: Option<String>,
-    /// Leave worktrees and sessions as they are at the end
+    /// Keep worktrees and sessions at the end
     #[arg(long)]
     no_cleanup: bool,
 }
@@ -58,16 +58,16 @@ pub(crate) struct TddArgs {
 enum TddAction {
     /// List all runs
     List,
-    /// Show one run and what was said in it
+    /// Show one run and the responses in it
     Show {
-        /// The run
+        /// The id of the run, or a unique beginning of it
         id: InstanceId,
     },
-    /// Take a run up again that was left, killed or failed
+    /// Continue a run that was interrupted or failed
     Resume {
-        /// The run
+        /// The id of the run, or a unique beginning of it
         id: InstanceId,
-        /// How many review rounds there are at most, from now on
+        /// The maximum number of review rounds from now on
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
         max_reviews: Option<u32>,
     },
@@ -75,8 +75,8 @@ enum TddAction {
 
 pub(crate) async fn tdd(args: TddArgs, output: Output) -> Result<(), Failure> {
     match args.action {
-        Some(TddAction::List) => look::list(output).await,
-        Some(TddAction::Show { id }) => look::show(&id, output).await,
+        Some(TddAction::List) => show::list(output).await,
+        Some(TddAction::Show { id }) => show::show(&id, output).await,
         Some(TddAction::Resume { id, max_reviews }) => resume(&id, max_reviews, output).await,
         None => start(args, output).await,
     }
@@ -87,20 +87,20 @@ async fn start(args: TddArgs, output: Output) -> Result<(), Failure> {
         .spec
         .ok_or_else(|| Error::argument("SPEC", "is missing"))?;
     let spec = workflow::read_spec(&path)?;
-    let mut environment = Environment::of_process();
+    let mut environment = Environment::current();
     if args.no_cleanup {
         environment = environment.with([(CLEANUP, "manual".to_owned())]);
     }
-    let context = session::open_in(environment, output).await?;
+    let context = command_context::open_in(environment, output).await?;
     let most = args
         .max_reviews
         .unwrap_or(context.settings().review.max_review_cycles);
     if most == 0 {
         return Err(Error::new(
             Code::InvalidArguments,
-            "review.maxReviewCycles is 0, and a run needs one review at least",
+            "review.maxReviewCycles is 0, but a run needs at least one review",
         )
-        .hint("Give --max-reviews.")
+        .hint("Pass --max-reviews.")
         .into());
     }
     let request = TddRequest {
@@ -109,7 +109,7 @@ async fn start(args: TddArgs, output: Output) -> Result<(), Failure> {
         branch: args.branch_name,
         cleanup: !args.no_cleanup,
     };
-    let record = Record::begin(
+    let record = EventRecord::begin(
         "tdd",
         json!({ "spec": path.to_string_lossy(), "maxReviews": most, "branch": request.branch }),
     );
@@ -121,19 +121,20 @@ async fn start(args: TddArgs, output: Output) -> Result<(), Failure> {
 }
 
 async fn resume(id: &InstanceId, max_reviews: Option<u32>, output: Output) -> Result<(), Failure> {
-    let context = session::open(output).await?;
+    let context = command_context::open(output).await?;
+    let id = &workflow::find_tdd_run(&context, id).await?;
     let wanted = id.clone();
     let seen = context.store.read(move |r| r.tdd_run(&wanted)).await?;
-    // The run goes on in its own repository, with the cleanup it was begun with.
-    let mut environment = Environment::of_process();
+    // The run continues in its own repository, with its original cleanup setting.
+    let mut environment = Environment::current();
     if seen.repository.is_dir() {
         environment = environment.moved_to(seen.repository.clone());
     }
     if !seen.cleanup {
         environment = environment.with([(CLEANUP, "manual".to_owned())]);
     }
-    let context = session::open_in(environment, output).await?;
-    let record = Record::begin("tdd resume", json!({ "id": id, "maxReviews": max_reviews }));
+    let context = command_context::open_in(environment, output).await?;
+    let record = EventRecord::begin("tdd resume", json!({ "id": id, "maxReviews": max_reviews }));
     let narrator = Narrator::new(&context, output);
     let run = progress::cancellable(narrator.steps());
     let audience = |news: &workflow::TddNews<'_>| narrator.tell(news);
@@ -148,11 +149,11 @@ async fn resume(id: &InstanceId, max_reviews: Option<u32>, output: Output) -> Re
     finish(&context, &run, record, result, output).await
 }
 
-/// Records a run's end and says what came of it. One without a pull request is a failure.
+/// Records the end of a run and prints the result. A run without a pull request is a failure.
 async fn finish(
     context: &Context,
     run: &workflow::Run,
-    record: Record,
+    record: EventRecord,
     result: Result<TddResult, Error>,
     output: Output,
 ) -> Result<(), Failure> {
@@ -165,7 +166,7 @@ async fn finish(
     if output.is_json() {
         output.document(&result)?;
     } else {
-        output.print(&told(&result))?;
+        output.print(&described(&result))?;
     }
     if result.success {
         Ok(())
@@ -174,22 +175,19 @@ async fn finish(
     }
 }
 
-fn told(result: &TddResult) -> String {
+fn described(result: &TddResult) -> String {
     let id = &result.task_id;
-    let rounds = match result.iterations {
-        1 => "1 round".to_owned(),
-        many => format!("{many} rounds"),
-    };
+    let rounds = count(result.iterations, "round", "rounds");
     match (&result.pr_url, &result.error) {
         (Some(url), None) => format!(
-            "{GOOD}✓{GOOD:#} {NAME}{id}{NAME:#} has its pull request after {rounds}: {}\n\
+            "{GOOD}✓{GOOD:#} {NAME}{id}{NAME:#} opened a pull request after {rounds}: {}\n\
              Next: {BOLD}claude-codex pr list{BOLD:#}, then show, diff or merge it\n",
             harmless(url)
         ),
         (_, error) => format!(
-            "{BAD}✗{BAD:#} {NAME}{id}{NAME:#} has no pull request after {rounds}: {}\n\
-             Next: {BOLD}claude-codex tdd show {id}{BOLD:#} for all of it, {BOLD}claude-codex tdd resume {id}{BOLD:#} to go on\n",
-            harmless_block(error.as_deref().unwrap_or("nobody said why"))
+            "{BAD}✗{BAD:#} {NAME}{id}{NAME:#} ended without a pull request after {rounds}: {}\n\
+             Next: {BOLD}claude-codex tdd show {id}{BOLD:#} for details, {BOLD}claude-codex tdd resume {id}{BOLD:#} to continue\n",
+            harmless_block(error.as_deref().unwrap_or("for an unknown reason"))
         ),
     }
 }

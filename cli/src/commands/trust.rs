@@ -1,4 +1,4 @@
-//! `claude-codex trust`: lets a repository's own settings, prompts and TDD profile count.
+//! `claude-codex trust`: accepts a repository's own settings, prompts and TDD profile.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
@@ -16,50 +16,51 @@ use crate::text::{harmless, harmless_block};
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex trust             show what this repository brings along, and ask
+  claude-codex trust             show what this repository configures, and ask
   claude-codex trust --show      only show it
-  claude-codex trust --yes       trust it without being asked, for scripts
-  claude-codex trust --revoke    take the trust back
+  claude-codex trust --yes       trust it without asking, for scripts
+  claude-codex trust --revoke    revoke the trust
 
-What .claude-codex/ in a clone says could run programs, so most of it is ignored until you trust it, and
-ignored again when it changes. Trust also lets agents start in this repository: Claude Code asks
-before it runs a repository's own hooks, and nobody sits at an agent's terminal to answer.";
+Files in .claude-codex/ of a clone could make agents run programs, so most of their settings
+are ignored until you trust them, and ignored again when they change. Trust also allows agents
+to start in this repository: Claude Code asks before it runs a repository's own hooks, and no
+person is at an agent's terminal to answer.";
 
-/// Files by which a repository makes Claude Code run something.
+/// Files of a repository that can make Claude Code run programs.
 const OF_CLAUDE: [&str; 3] = [
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".mcp.json",
 ];
 
-/// Let this repository's own settings and prompts count, and agents start in it
+/// Trust this repository's own settings and prompts, and allow agents to start in it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TrustArgs {
-    /// Only show what the repository brings along
+    /// Only show what the repository configures
     #[arg(long, conflicts_with_all = ["yes", "revoke"])]
     show: bool,
     /// Do not ask
     #[arg(long, conflicts_with = "revoke")]
     yes: bool,
-    /// Take the trust back
+    /// Revoke the trust
     #[arg(long)]
     revoke: bool,
 }
 
-/// What there is to trust.
+/// What the user is asked to trust.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown {
     repository: String,
-    /// Whether agents may start, whatever the files say.
+    /// Whether agents may start, independent of the files.
     trusted: bool,
     changes: Vec<Change>,
     files: Vec<FileShown>,
     read_by_claude: Vec<&'static str>,
 }
 
-/// A key of the settings file that needs trust.
+/// A setting that needs trust.
 #[derive(Debug, Serialize)]
 struct Change {
     key: String,
@@ -72,28 +73,33 @@ struct Change {
 struct FileShown {
     path: String,
     trusted: bool,
-    /// Other than the text that was trusted last.
+    /// Differs from the text that was trusted last.
     changed: bool,
     text: String,
 }
 
 pub(crate) async fn trust(args: &TrustArgs, output: Output) -> Result<(), Failure> {
-    let environment = Environment::of_process();
+    let environment = Environment::current();
     let repository = Repository::discover(environment.directory()).await?;
     let root = repository.root();
     if !args.show && environment.get("CODEX_INSTANCE_ID").is_some() {
         return Err(
-            Error::new(Code::Forbidden, "an agent can't trust a repository")
-                .hint("A person runs `claude-codex trust` in a terminal of their own.")
+            Error::new(Code::Forbidden, "an agent cannot trust a repository")
+                .hint("Run `claude-codex trust` yourself, in a terminal of your own.")
                 .into(),
         );
     }
     let mut trust = Trust::load(&environment).map_err(Error::from)?;
     if args.revoke {
         let was_trusted = trust.revoke(root).map_err(Error::from)?;
-        return told(root, false, was_trusted, output);
+        let change = if was_trusted {
+            TrustChange::Revoked
+        } else {
+            TrustChange::NothingToRevoke
+        };
+        return report(root, change, output);
     }
-    // What is shown is what is trusted, even if somebody writes meanwhile.
+    // Read once: the text that is shown is the text that is trusted, even if the files change meanwhile.
     let files = RepositoryFiles::read(root).map_err(Error::from)?;
     let shown = show(&environment, root, &trust, &files)?;
     if args.show {
@@ -106,8 +112,8 @@ pub(crate) async fn trust(args: &TrustArgs, output: Output) -> Result<(), Failur
     if !args.yes {
         if output.is_json() || !io::stdin().is_terminal() {
             return Err(
-                Error::new(Code::InvalidArguments, "there is no terminal to ask in")
-                    .hint("`claude-codex trust --show` shows what it is about, `claude-codex trust --yes` trusts it.")
+                Error::new(Code::InvalidArguments, "there is no terminal to ask on")
+                    .hint("`claude-codex trust --show` shows what the repository configures; `claude-codex trust --yes` trusts it.")
                     .into(),
             );
         }
@@ -116,23 +122,31 @@ pub(crate) async fn trust(args: &TrustArgs, output: Output) -> Result<(), Failur
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;
         if !["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
-            output.print("Nothing was changed.\n")?;
+            output.print("Nothing has changed.\n")?;
             return Err(Failure::Reported);
         }
     }
     trust.give(root, &files).map_err(Error::from)?;
-    told(root, true, true, output)
+    report(root, TrustChange::Given, output)
 }
 
-fn told(root: &Path, trusted: bool, changed: bool, output: Output) -> Result<(), Failure> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TrustChange {
+    Given,
+    Revoked,
+    NothingToRevoke,
+}
+
+fn report(root: &Path, change: TrustChange, output: Output) -> Result<(), Failure> {
     let path = root.to_string_lossy();
     if output.is_json() {
+        let trusted = change == TrustChange::Given;
         return output.document(&json!({"repository": path, "trusted": trusted}));
     }
-    let word = match (trusted, changed) {
-        (true, _) => "is trusted, as it is now",
-        (false, true) => "is no longer trusted",
-        (false, false) => "was not trusted",
+    let word = match change {
+        TrustChange::Given => "is trusted in its present state",
+        TrustChange::Revoked => "is no longer trusted",
+        TrustChange::NothingToRevoke => "was not trusted",
     };
     output.print(&format!("{GOOD}{}{GOOD:#} {word}\n", harmless(&path)))
 }
@@ -196,7 +210,7 @@ fn described(shown: &Shown) -> String {
     }
     for file in &shown.files {
         let state = match (file.trusted, file.changed) {
-            (true, _) => "trusted as it is",
+            (true, _) => "trusted",
             (false, true) => "changed since you trusted it",
             (false, false) => "not trusted",
         };
@@ -206,11 +220,11 @@ fn described(shown: &Shown) -> String {
         }
     }
     if shown.files.is_empty() {
-        text += "\nIt has no settings or prompts of its own in .claude-codex/.\n";
+        text += "\nThe repository has no settings or prompts in .claude-codex/.\n";
     }
-    text += "\nAgents may start here; Claude Code then follows the repository's own settings and hooks without asking";
+    text += "\nIf you trust it, agents may start here, and Claude Code follows the repository's own settings and hooks without asking";
     text += &match shown.read_by_claude.as_slice() {
-        [] => ": there are none now.\n".to_owned(),
+        [] => "; it has none now.\n".to_owned(),
         names => format!(": {}. Read them first.\n", names.join(", ")),
     };
     text

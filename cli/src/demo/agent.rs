@@ -1,7 +1,7 @@
-//! `claude-codex demo-agent`: plays planner, coder and reviewer by script, through the real servers.
+//! `claude-codex demo-agent`: a scripted planner, coder and reviewer that calls the real MCP servers.
 //!
-//! What it is told decides what it does next: the reviewer tries the program out, and the coder mends
-//! it only when feedback has arrived in its terminal.
+//! It reacts to what happens: the reviewer tries the program, and the coder fixes it only when feedback has arrived in its
+//! terminal.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,18 +22,21 @@ const FIRST_CASE: &str = include_str!("sample/first_case.sh");
 const SECOND_TRY: &str = include_str!("sample/second_try.sh");
 const SECOND_CASE: &str = include_str!("sample/second_case.sh");
 
-/// Play an agent of the demo
+/// Act as an agent of the demo
 #[derive(Debug, Args)]
 pub(crate) struct DemoAgentArgs {
-    /// Milliseconds between two things it does, for people who watch
+    /// Milliseconds between two actions, for people who watch
     #[arg(long, default_value_t = 0)]
     pace: u64,
 }
 
-pub(crate) fn demo_agent(args: &DemoAgentArgs) -> Result<(), Failure> {
+pub(crate) async fn demo_agent(args: &DemoAgentArgs) -> Result<(), Failure> {
     let variable = |name: &str| {
-        std::env::var(name)
-            .map_err(|_| broken(format!("{name} is not set; only the demo runs this")))
+        std::env::var(name).map_err(|_| {
+            broken(format!(
+                "{name} is not set; only the demo starts this command"
+            ))
+        })
     };
     let role: InstanceKind = variable("CODEX_ROLE")?.parse().map_err(broken)?;
     let mut agent = Agent {
@@ -56,7 +59,7 @@ struct Agent {
 }
 
 impl Agent {
-    /// Looks at the repository and makes two tasks, the second of which waits for the first.
+    /// Analyses the repository and creates two tasks, the second of which depends on the first.
     fn plan(&mut self) -> Result<(), Error> {
         let scope = json!({ "scope": "codebase", "depth": "shallow" });
         let analysis = self.call("analyze_repository", &scope)?;
@@ -83,7 +86,7 @@ impl Agent {
         self.terminal.says(GOOD, "Two tasks are planned.")
     }
 
-    /// Does the task, asks for a review, and does what the feedback says.
+    /// Does the task, requests a review, and addresses the feedback.
     fn code(&mut self) -> Result<(), Error> {
         self.write("till.sh", FIRST_TRY)?;
         self.append("tests/cases.sh", FIRST_CASE)?;
@@ -101,7 +104,7 @@ impl Agent {
         }
     }
 
-    /// Runs the tests, then tries what no test covers; the program decides the verdict.
+    /// Runs the tests, then tries an untested case, whose result decides the verdict.
     fn review(&mut self) -> Result<(), Error> {
         let passed =
             self.run("git", &["log", "--oneline", "-3"])?.0 && self.run("sh", &["tests/run.sh"])?.0;
@@ -133,7 +136,7 @@ impl Agent {
                 }),
             )?;
         }
-        // Its session is ended once the verdict is recorded.
+        // The session is ended once the verdict is recorded.
         self.terminal.next_message().map(drop)
     }
 
@@ -142,7 +145,7 @@ impl Agent {
         self.terminal.says(DIM, "Waiting for the reviewer.")
     }
 
-    /// Says what comes next, and lets people read it.
+    /// Prints what comes next, and pauses so that people can read it.
     fn begins(&self, what: &str) -> Result<(), Error> {
         self.terminal.says(NAME, what)?;
         std::thread::sleep(self.pace);
@@ -171,7 +174,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Runs a program in the worktree; tells whether it was content, and what it printed.
+    /// Runs a program in the worktree. Returns whether it succeeded, and its output.
     fn run(&self, program: &str, args: &[&str]) -> Result<(bool, String), Error> {
         self.begins(&format!("{program} {}", args.join(" ")))?;
         let output = Command::new(program).args(args).output().map_err(broken)?;

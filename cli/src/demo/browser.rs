@@ -1,4 +1,4 @@
-//! The demo in the browser: a dashboard of its own, which waits for whoever watches.
+//! `demo --dashboard`: serves a dashboard and waits for the first browser.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -12,19 +12,19 @@ use tokio_util::sync::CancellationToken;
 use crate::failure::Failure;
 use crate::output::{BOLD, DIM, Output};
 
-/// What a person needs to find the window.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// How long the demo waits for a browser before it starts.
+const VIEWER_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// A dashboard that is up.
+/// A running dashboard.
 #[derive(Debug)]
 pub(super) struct Browser {
-    viewers: dashboard::Viewers,
+    change_feed: dashboard::ChangeFeed,
     stop: CancellationToken,
     served: JoinHandle<Result<(), Error>>,
 }
 
 impl Browser {
-    /// Brings it up on its usual port, or on any if that is taken, and says where it is.
+    /// Starts it on its usual port, or on a free one if that is taken, and prints the address.
     pub(super) async fn open(context: &Context, output: Output) -> Result<Self, Failure> {
         let usual = context.settings().dashboard.port;
         let server = match bind(context, usual).await {
@@ -33,26 +33,26 @@ impl Browser {
         };
         let token = server.token().expose();
         output.print(&format!(
-            "Open this in a browser, and it begins:\n  {BOLD}{}?token={token}{BOLD:#}\n{DIM}  or wait {} s{DIM:#}\n\n",
+            "Open this address in a browser to start:\n  {BOLD}{}?token={token}{BOLD:#}\n{DIM}  or wait {} s{DIM:#}\n\n",
             server.url(),
-            PATIENCE.as_secs(),
+            VIEWER_TIMEOUT.as_secs(),
         ))?;
         let stop = CancellationToken::new();
         Ok(Self {
-            viewers: server.viewers(),
+            change_feed: server.change_feed(),
             served: tokio::spawn(server.run(stop.clone())),
             stop,
         })
     }
 
-    /// Waits until somebody looks, but not for ever.
-    pub(super) async fn somebody_looks(&self) {
-        let _ = tokio::time::timeout(PATIENCE, self.viewers.first()).await;
+    /// Waits for the first browser, until the timeout.
+    pub(super) async fn wait_for_viewer(&self) {
+        let _ = tokio::time::timeout(VIEWER_TIMEOUT, self.change_feed.first_viewer()).await;
     }
 
     pub(super) async fn close(self) {
         self.stop.cancel();
-        // How it ended matters to nobody: the demo is over.
+        // Errors do not matter: the demo is over.
         let _ = self.served.await;
     }
 }

@@ -1,4 +1,4 @@
-//! The least of an MCP client: enough for a scripted agent to call the tools of its own server.
+//! A minimal MCP client, with which a scripted agent calls the tools of its server.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use shared::error::{Code, Error};
 
-/// What Claude Code is given as `--mcp-config`, as far as it matters here.
+/// The parts of the `--mcp-config` file that matter here.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Config {
@@ -24,10 +24,10 @@ struct Server {
     env: std::collections::BTreeMap<String, String>,
 }
 
-/// A server and the conversation with it.
+/// A connection to a server process.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// Ends when its input is closed, as it is with this value.
+    /// Ends when its standard input is closed, which dropping this value does.
     _child: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
@@ -35,7 +35,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Starts the one server that a configuration names.
+    /// Starts the first server that a configuration names.
     pub(super) fn start(config: &Path) -> Result<Self, Error> {
         let text = std::fs::read(config).map_err(broken)?;
         let config: Config = serde_json::from_slice(&text).map_err(broken)?;
@@ -69,7 +69,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Calls a tool and returns its structured content; an error of the tool is ours too.
+    /// Calls a tool and returns its structured content. A tool error is returned as an error.
     pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Error> {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.request("tools/call", &params)?;

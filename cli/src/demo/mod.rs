@@ -1,14 +1,14 @@
-//! `claude-codex demo`: plan, code, review, changes, review, pull request and merge, before your eyes.
+//! `claude-codex demo`: plan, code, review, changes, second review, pull request and merge, live.
 //!
-//! Everything is real but the models: the servers, worktrees, tmux sessions, the delivery of feedback
-//! and the pull request. Only with `--agent claude` are the agents Claude Code.
+//! Servers, worktrees, tmux sessions, delivery of feedback and the pull request are real; the agents follow a script, unless
+//! `--agent claude` makes them Claude Code.
 
 mod agent;
 mod browser;
 mod client;
 mod narrator;
-mod place;
-mod show;
+mod sandbox;
+mod scenario;
 mod terminal;
 
 use std::time::Duration;
@@ -23,99 +23,96 @@ use tokio::signal::unix::{SignalKind, signal};
 pub(crate) use agent::{DemoAgentArgs, demo_agent};
 use browser::Browser;
 use narrator::Moment;
-use place::{Place, Players};
-use show::Show;
+use sandbox::{Players, Sandbox};
+use scenario::Scenario;
 
 use crate::failure::Failure;
-use crate::live::LiveLines;
+use crate::live_region::LiveRegion;
 use crate::output::{BOLD, DIM, GOOD, Output, PLAIN, WARNING, width};
 use crate::table::{Cell, Table};
 use crate::text::harmless;
 
-/// What a person needs to read a line, where there is one who watches.
-const PAUSE: Duration = Duration::from_millis(500);
-/// The same for somebody who looks at a board, a terminal and a diff at once.
-const LONGER_PAUSE: Duration = Duration::from_millis(1_500);
+/// Time to read a line in the terminal.
+const TERMINAL_PAUSE: Duration = Duration::from_millis(500);
+/// Time to read a board, a terminal and a diff in the browser.
+const BROWSER_PAUSE: Duration = Duration::from_millis(1_500);
 
 const EXAMPLES: &str = "\
 Examples:
-  claude-codex demo                     the whole system at work, in some seconds, on a repository of its own
-  claude-codex demo --dashboard         the same in your browser, slower; stays up until Ctrl-C
-  claude-codex demo --keep              and the repository stays, to look around in
-  claude-codex demo --agent claude      the same with Claude Code, as you have set it up";
+  claude-codex demo                     the whole system in a few seconds, on a sample repository
+  claude-codex demo --dashboard         the same in your browser, slower; runs until Ctrl-C
+  claude-codex demo --keep              keep the repository to explore it
+  claude-codex demo --agent claude      the same with your own Claude Code";
 
-/// See the whole system at work on a small repository of its own
+/// Watch the whole system work on a small sample repository
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {
     /// Keep the repository and the database
     #[arg(long)]
     keep: bool,
-    /// Show it in the browser: begins when you have opened the address, ends with Ctrl-C
+    /// Show it in the browser: starts when you open the address, ends with Ctrl-C
     #[arg(long, conflicts_with = "json")]
     dashboard: bool,
-    /// Who plays the agents
+    /// Which agents to use
     #[arg(long, value_enum, default_value = "scripted")]
     agent: Players,
 }
 
 pub(crate) async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
-    let pause = match (args.dashboard, LiveLines::are_possible(output)) {
-        (true, _) => LONGER_PAUSE,
-        (false, true) => PAUSE,
+    let pause = match (args.dashboard, LiveRegion::is_possible(output)) {
+        (true, _) => BROWSER_PAUSE,
+        (false, true) => TERMINAL_PAUSE,
         (false, false) => Duration::ZERO,
     };
-    let place = Place::make(args.agent, pause)?;
-    let context = Context::open(place.environment(), &[]).await?;
+    let sandbox = Sandbox::make(args.agent, pause)?;
+    let context = Context::open(sandbox.environment(), &[]).await?;
     context.tmux.check().await.map_err(Error::from)?;
-    let mut interrupt = signal(SignalKind::interrupt())
-        .map_err(|source| Error::new(Code::Internal, format!("cannot hear Ctrl-C: {source}")))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|source| {
+        Error::new(
+            Code::Internal,
+            format!("cannot listen for Ctrl-C: {source}"),
+        )
+    })?;
     let browser = if args.dashboard {
         Some(Browser::open(&context, output).await?)
     } else {
         None
     };
-    let mut show = Show::new(&context, output);
+    let mut scenario = Scenario::new(&context, output);
     let played = tokio::select! {
         played = async {
             if let Some(browser) = &browser {
-                browser.somebody_looks().await;
+                browser.wait_for_viewer().await;
             }
-            show.play(&place, args.agent).await
+            scenario.play(&sandbox, args.agent).await
         } => played,
-        _ = interrupt.recv() => Err(Error::new(Code::Cancelled, "the demo was ended").into()),
+        _ = interrupt.recv() => Err(Error::new(Code::Cancelled, "the demo was interrupted").into()),
     };
-    let seconds = show.narrator.began().elapsed().as_secs_f64();
-    let told = match &played {
-        Ok(pull) => finale(pull, &show, seconds, output),
+    let seconds = scenario.narrator.began().elapsed().as_secs_f64();
+    let printed = match &played {
+        Ok(pull) => finale(pull, &scenario, seconds, output),
         Err(_) => Ok(()),
     };
     if let Some(browser) = browser {
         if played.is_ok() {
-            output.note(
-                "note",
-                PLAIN,
-                "look around; Ctrl-C ends the demo and its dashboard",
-            );
+            output.note("note", PLAIN, "explore the dashboard; Ctrl-C ends the demo");
             interrupt.recv().await;
         }
         browser.close().await;
     }
-    put_away(&context, output).await;
+    end_agents(&context, output).await;
     if args.keep {
-        let exports = place.exports();
-        let folder = place.keep();
-        let text = format!(
-            "{} is kept. To look around in it: {exports}",
-            folder.display()
-        );
+        let exports = sandbox.exports();
+        let folder = sandbox.keep();
+        let text = format!("{} is kept. To explore it: {exports}", folder.display());
         output.note("note", PLAIN, &text);
     }
-    played.map(drop).and(told)
+    played.map(drop).and(printed)
 }
 
-/// Ends whatever still runs. A part that can't be ended must not hide how the demo went.
-async fn put_away(context: &Context, output: Output) {
+/// Ends all sessions. An error here is only a warning, so that it does not hide the result of the demo.
+async fn end_agents(context: &Context, output: Output) {
     let killed = context.tmux.kill_server().await.map_err(Error::from);
     let settled = workflow::reconcile(context).await;
     for error in [killed.err(), settled.err()].into_iter().flatten() {
@@ -137,16 +134,16 @@ struct SummaryMoment {
     seconds: f64,
 }
 
-/// Shows what came of it, and how long each part took.
+/// Prints the merged pull request and how long each part took.
 fn finale(
     pull: &PullRequest,
-    show: &Show<'_>,
+    scenario: &Scenario<'_>,
     seconds: f64,
     output: Output,
 ) -> Result<(), Failure> {
-    let began = show.narrator.began();
+    let began = scenario.narrator.began();
     let since = |moment: &Moment| moment.at.duration_since(began).as_secs_f64();
-    let moments = &show.narrator.moments;
+    let moments = &scenario.narrator.moments;
     if output.is_json() {
         return output.document(&Summary {
             pull_request: pull,

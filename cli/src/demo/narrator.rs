@@ -1,4 +1,4 @@
-//! Tells what happens, as the database's events say it.
+//! Narrates the demo from the events in the database.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use shared::store::EventRow;
 use crate::output::{BAD, BOLD, DIM, NAME, WARNING, width};
 use crate::text::{cut, first_line, harmless};
 
-/// When something that the summary tells began.
+/// A milestone of the summary, and when it happened.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
     pub(super) what: &'static str,
@@ -33,18 +33,18 @@ impl Narrator {
         }
     }
 
-    /// Returns the last event that was told.
+    /// Returns the id of the last event that was printed.
     pub(super) fn last(&self) -> i64 {
         self.last
     }
 
-    /// Returns an event as one line or more, and remembers it.
+    /// Returns the lines for an event, and remembers its milestone.
     pub(super) fn tell(&mut self, event: &EventRow) -> String {
         self.last = event.id;
         if event.error_code.is_none()
             && let Some(what) = milestone(&event.name)
         {
-            // An event is written when its call ends; what it set off may have happened before.
+            // An event is written when its call ends, so the call started earlier.
             let took = Duration::from_secs_f64(event.duration_ms.max(0.0) / 1000.0);
             let now = Instant::now();
             let at = now.checked_sub(took).unwrap_or(now).max(self.began);
@@ -86,7 +86,7 @@ impl Narrator {
         text
     }
 
-    /// Says something of our own.
+    /// Returns a line of narration.
     pub(super) fn say(&self, text: &str) -> String {
         format!(
             "{DIM}{:>5.1} s{DIM:#}  {WARNING}{text}{WARNING:#}\n",
@@ -119,7 +119,7 @@ fn milestone(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What of an event a person wants to read.
+/// Returns the details of an event that are worth printing.
 fn details(event: &EventRow) -> Vec<String> {
     let parameter = |name: &str| event.parameters[name].as_str().map(first_line);
     let result = |name: &str| {

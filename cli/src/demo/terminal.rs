@@ -1,4 +1,4 @@
-//! The terminal of a scripted agent: an input box that takes pastes and Enter as Claude Code's does.
+//! The terminal of a scripted agent: handles bracketed paste and Enter like the input box of Claude Code.
 
 use std::io::{self, Read, Write};
 
@@ -13,7 +13,7 @@ use crate::text::{harmless, harmless_block};
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// What was typed, until it is sent with Enter.
+/// Typed text that Enter has not sent yet.
 #[derive(Debug, Default)]
 pub(super) struct InputBox {
     pending: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct InputBox {
 }
 
 impl InputBox {
-    /// Takes what came; returns the first message that it completes.
+    /// Takes input bytes; returns the first message that they complete.
     fn take(&mut self, bytes: &[u8]) -> Option<String> {
         self.pending.extend_from_slice(bytes);
         while let Some(&byte) = self.pending.first() {
@@ -35,7 +35,7 @@ impl InputBox {
                 self.pending.drain(..mark.len());
                 self.pasting = !self.pasting;
             } else if mark.starts_with(&self.pending) {
-                // The rest of the mark is on its way.
+                // The rest of the marker has not arrived yet.
                 return None;
             } else {
                 self.pending.remove(0);
@@ -61,12 +61,12 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes the terminal over: keys come as they are pressed, and are not shown by themselves.
+    /// Switches the terminal to raw mode: keys arrive at once and are not echoed.
     pub(super) fn open() -> Result<Self, Error> {
         let stdin = io::stdin();
         let mut modes = tcgetattr(&stdin).map_err(broken)?;
         modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
-        // Enter is sent as CR, which tells it from the line breaks of a paste.
+        // Enter arrives as CR, which distinguishes it from the line breaks of a paste.
         modes.input_modes -= InputModes::ICRNL;
         tcsetattr(&stdin, OptionalActions::Now, &modes).map_err(broken)?;
         let terminal = Self::default();
@@ -74,17 +74,17 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Shows what the agent does.
+    /// Prints what the agent does.
     pub(super) fn says(&self, style: Style, text: &str) -> Result<(), Error> {
         self.write(&format!("{style}●{style:#} {}\n", harmless_block(text)))
     }
 
-    /// Shows one line of what a program printed.
+    /// Prints one line of a program's output.
     pub(super) fn shows(&self, line: &str) -> Result<(), Error> {
         self.write(&format!("  {}\n", harmless(line)))
     }
 
-    /// Waits for a message, and shows it as Claude Code does: that is how its arrival is seen.
+    /// Waits for a message and prints it, as Claude Code does; delivery is proven by that.
     pub(super) fn next_message(&mut self) -> Result<String, Error> {
         self.write("\n> ")?;
         let mut bytes = [0; 4096];
@@ -102,7 +102,10 @@ impl Terminal {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "only who has the terminal writes to it")]
+    #[expect(
+        clippy::unused_self,
+        reason = "only the owner of the terminal writes to it"
+    )]
     fn write(&self, text: &str) -> Result<(), Error> {
         let mut stdout = io::stdout().lock();
         stdout

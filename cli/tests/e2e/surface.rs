@@ -3,14 +3,19 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use crate::support::{PROGRAM, Place, error};
 use serde_json::{Value, json};
 use shared::model::{Priority, TaskStatus};
 use shared::store::NewTask;
+use tests::error;
+
+use crate::PROGRAM;
+use crate::support::{env_with_agent, env_without_repository};
 
 #[test]
 fn wrong_usage_exits_with_2_and_prints_nothing_to_standard_output() {
-    let place = Place::new();
+    let env = env_with_agent();
+    // Attaching needs a terminal.
+    env.json(&["code", "First"]);
     for words in [
         &[] as &[&str],
         &["fly"],
@@ -21,27 +26,27 @@ fn wrong_usage_exits_with_2_and_prints_nothing_to_standard_output() {
         &["show"],
         &["show", "../etc/passwd"],
         &["list", "--watch"],
-        &["attach", "work-1-a1"],
+        &["attach", "work-first-a1"],
         &["code", "x", "--branch", "-bad..name"],
     ] {
-        let output = place.codex(words);
+        let output = env.codex(words);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {output:?}");
         assert!(output.stdout.is_empty(), "{words:?}");
         let json: Vec<_> = words.iter().copied().chain(["--json"]).collect();
-        let output = place.codex(&json);
+        let output = env.codex(&json);
         assert_eq!(output.status.code(), Some(2), "{json:?}: {output:?}");
         let error = error(&output);
         assert_eq!(error["code"], "INVALID_ARGUMENTS", "{error}");
         assert!(!error["message"].as_str().unwrap().is_empty());
     }
-    assert_eq!(place.codex(&["--help"]).status.code(), Some(0));
-    assert_eq!(place.codex(&["list", "--help"]).status.code(), Some(0));
+    assert_eq!(env.codex(&["--help"]).status.code(), Some(0));
+    assert_eq!(env.codex(&["list", "--help"]).status.code(), Some(0));
 }
 
 #[test]
 fn errors_say_what_happened_and_what_to_do() {
-    let place = Place::without_repository();
-    let output = place.codex(&["code", "x"]);
+    let env = env_without_repository();
+    let output = env.codex(&["code", "x"]);
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let lines: Vec<_> = said
@@ -53,27 +58,27 @@ fn errors_say_what_happened_and_what_to_do() {
         "{said}"
     );
     assert_eq!(
-        error(&place.codex(&["tasks", "--json"]))["code"],
+        error(&env.codex(&["tasks", "--json"]))["code"],
         "NOT_A_REPOSITORY"
     );
 }
 
 #[test]
 fn init_keeps_what_is_there_and_is_done_once() {
-    let place = Place::new();
-    let mcp = place.repository().join(".mcp.json");
-    let config = place.repository().join(".claude-codex/config.toml");
+    let env = env_with_agent();
+    let mcp = env.repository().join(".mcp.json");
+    let config = env.repository().join(".claude-codex/config.toml");
     std::fs::write(&mcp, "{\n    \"mcpServers\": {\n        \"mine\": {\"command\": \"x\"}\n    },\n    \"other\": [1, 2]\n}\n").unwrap();
     std::fs::set_permissions(&mcp, std::fs::Permissions::from_mode(0o640)).unwrap();
 
-    let planned = place.json(&["init", "--dry-run"]);
+    let planned = env.json(&["init", "--dry-run"]);
     assert_eq!(
         (&planned[0]["action"], &planned[1]["action"]),
         (&json!("updated"), &json!("created"))
     );
     assert!(!config.exists() && !std::fs::read_to_string(&mcp).unwrap().contains("codex"));
 
-    place.text(&["init"]);
+    env.text(&["init"]);
     let text = std::fs::read_to_string(&mcp).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["mcpServers"]["mine"]["command"], "x");
@@ -88,8 +93,7 @@ fn init_keeps_what_is_there_and_is_done_once() {
     assert_eq!(mcp.metadata().unwrap().permissions().mode() & 0o777, 0o640);
     // Everything in it is a comment: the settings are as before.
     assert!(
-        place
-            .json(&["config"])
+        env.json(&["config"])
             .as_array()
             .unwrap()
             .iter()
@@ -97,7 +101,7 @@ fn init_keeps_what_is_there_and_is_done_once() {
     );
 
     std::fs::write(&config, "[review]\nmaxReviewCycles = 7\n").unwrap();
-    let again = place.json(&["init"]);
+    let again = env.json(&["init"]);
     assert_eq!(
         (&again[0]["action"], &again[1]["action"]),
         (&json!("unchanged"), &json!("unchanged"))
@@ -108,14 +112,14 @@ fn init_keeps_what_is_there_and_is_done_once() {
 
 #[test]
 fn init_leaves_a_broken_file_alone() {
-    let place = Place::new();
-    let mcp = place.repository().join(".mcp.json");
+    let env = env_with_agent();
+    let mcp = env.repository().join(".mcp.json");
     std::fs::write(&mcp, "{ not json").unwrap();
-    let output = place.codex(&["init", "--json"]);
+    let output = env.codex(&["init", "--json"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(error(&output)["code"], "CONFIG_INVALID");
     assert_eq!(std::fs::read_to_string(&mcp).unwrap(), "{ not json");
-    assert!(!place.repository().join(".claude-codex").exists());
+    assert!(!env.repository().join(".claude-codex").exists());
 }
 
 /// A clone that has links must not choose which of the person's files gets servers and hooks.
@@ -127,12 +131,12 @@ fn init_writes_through_no_link_out_of_the_repository() {
         (".claude", "home", &["init", "--tdd", "--json"]),
         (".claude", "home", &["init", "--tdd", "--remove", "--json"]),
     ] {
-        let place = Place::new();
-        let home = place.path().join("home");
+        let env = env_with_agent();
+        let home = env.path("home");
         std::fs::write(home.join("settings.json"), "{\"mine\":1}").unwrap();
-        let link = place.repository().join(link);
-        std::os::unix::fs::symlink(place.path().join(target), link).unwrap();
-        let output = place.codex(words);
+        let link = env.repository().join(link);
+        std::os::unix::fs::symlink(env.root().join(target), link).unwrap();
+        let output = env.codex(words);
         assert_eq!(output.status.code(), Some(1), "{words:?}: {output:?}");
         assert_eq!(error(&output)["code"], "CONFIG_INVALID");
         let kept = std::fs::read_to_string(home.join("settings.json")).unwrap();
@@ -151,39 +155,39 @@ fn status<'a>(checks: &'a Value, name: &str) -> &'a str {
 
 #[test]
 fn doctor_finds_what_is_wrong_and_leaves_no_trace() {
-    let place = Place::without_repository();
-    let output = place.codex(&["doctor", "--json"]);
+    let env = env_without_repository();
+    let output = env.codex(&["doctor", "--json"]);
     assert_eq!(output.status.code(), Some(1));
     let checks: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(status(&checks, "repository"), "error");
     assert_eq!(status(&checks, "git"), "ok");
     assert_eq!(status(&checks, "agent"), "warning");
-    assert!(!place.state().exists());
+    assert!(!env.state().exists());
 
-    let place = Place::new();
-    let healthy = place.json(&["doctor"]);
+    let env = env_with_agent();
+    let healthy = env.json(&["doctor"]);
     assert_eq!(status(&healthy, "repository"), "ok");
     assert_eq!(status(&healthy, "database"), "ok");
 
-    std::fs::create_dir(place.repository().join(".claude-codex")).unwrap();
+    std::fs::create_dir(env.repository().join(".claude-codex")).unwrap();
     std::fs::write(
-        place.repository().join(".claude-codex/config.toml"),
+        env.repository().join(".claude-codex/config.toml"),
         "[review]\nmaxReviewCycle = 1\n",
     )
     .unwrap();
-    std::fs::create_dir(place.state()).unwrap();
+    std::fs::create_dir(env.state()).unwrap();
     std::fs::write(
-        place.state().join("codex.db"),
+        env.state().join("codex.db"),
         "this is no database, but text of some length".repeat(100),
     )
     .unwrap();
-    place.git(&[
+    env.git(&[
         "remote",
         "add",
         "origin",
         "https://me:secret123@github.com/me/it",
     ]);
-    let output = place
+    let output = env
         .codex_command(&["doctor", "--json"])
         .env_remove("CODEX_AGENT_COMMAND")
         .env("CODEX_CLAUDE", "/nowhere/claude")
@@ -210,14 +214,14 @@ fn doctor_finds_what_is_wrong_and_leaves_no_trace() {
 
 #[test]
 fn config_says_where_each_value_came_from() {
-    let place = Place::new();
-    std::fs::create_dir(place.repository().join(".claude-codex")).unwrap();
+    let env = env_with_agent();
+    std::fs::create_dir(env.repository().join(".claude-codex")).unwrap();
     std::fs::write(
-        place.repository().join(".claude-codex/config.toml"),
+        env.repository().join(".claude-codex/config.toml"),
         "[coding]\nrequireReview = true\n",
     )
     .unwrap();
-    let output = place
+    let output = env
         .codex_command(&["config", "--json"])
         .env("CODEX_REVIEW_MAX_REVIEW_CYCLES", "5")
         .output()
@@ -236,33 +240,29 @@ fn config_says_where_each_value_came_from() {
         "$CODEX_REVIEW_MAX_REVIEW_CYCLES"
     );
     assert_eq!(origin("review.mayEdit"), "default");
-    assert!(place.text(&["config"]).contains("coding.requireReview"));
-    assert!(!place.state().exists());
+    assert!(env.text(&["config"]).contains("coding.requireReview"));
+    assert!(!env.state().exists());
 }
 
 #[test]
 fn completions_and_man_pages_are_printed() {
-    let place = Place::without_repository();
+    let env = env_without_repository();
     for shell in ["bash", "zsh", "fish"] {
-        let text = place.text(&["completions", shell]);
+        let text = env.text(&["completions", shell]);
         assert!(
-            text.contains("claude-codex") && text.contains("doctor"),
+            text.contains("claude-codex") && text.contains("CODEX_COMPLETE"),
             "{shell}"
         );
     }
-    assert!(place.text(&["man"]).contains(".TH claude-codex"));
-    assert!(
-        place
-            .text(&["man", "code"])
-            .contains("claude\\-codex\\-code")
-    );
+    assert!(env.text(&["man"]).contains(".TH claude-codex"));
+    assert!(env.text(&["man", "code"]).contains("claude\\-codex\\-code"));
 }
 
 #[test]
 fn many_tasks_are_paged_for_people_and_complete_for_programs() {
-    let place = Place::new();
-    let repository = place.git(&["rev-parse", "--show-toplevel"]);
-    let filled = place.store().write_now(|w| {
+    let env = env_with_agent();
+    let repository = env.git(&["rev-parse", "--show-toplevel"]);
+    let filled = env.store().write_now(|w| {
         for number in 0..60 {
             w.insert_task(&NewTask {
                 repository: repository.trim().to_owned(),
@@ -278,7 +278,7 @@ fn many_tasks_are_paged_for_people_and_complete_for_programs() {
     });
     filled.unwrap();
     let listed = |words: &[&str]| {
-        let text = place.text(words);
+        let text = env.text(words);
         (text.matches("Title ").count(), text)
     };
     let (rows, text) = listed(&["tasks"]);
@@ -296,7 +296,7 @@ fn many_tasks_are_paged_for_people_and_complete_for_programs() {
     let (rows, text) = listed(&["tasks", "--all"]);
     assert_eq!((rows, text.contains("more:")), (60, false));
     assert_eq!(listed(&["tasks", "--limit", "60"]).1, text);
-    let length = |words: &[&str]| place.json(words).as_array().unwrap().len();
+    let length = |words: &[&str]| env.json(words).as_array().unwrap().len();
     assert_eq!(length(&["tasks"]), 60);
     assert_eq!(length(&["tasks", "--all"]), 60);
     assert_eq!(length(&["tasks", "--limit", "5"]), 5);
@@ -304,17 +304,14 @@ fn many_tasks_are_paged_for_people_and_complete_for_programs() {
         &["tasks", "--limit", "0"][..],
         &["tasks", "--all", "--limit", "5"],
     ] {
-        assert_eq!(place.codex(wrong).status.code(), Some(2), "{wrong:?}");
+        assert_eq!(env.codex(wrong).status.code(), Some(2), "{wrong:?}");
     }
 }
 
 #[test]
 fn tasks_are_listed_and_one_that_waits_is_refused() {
-    let place = Place::new();
-    let repository = place
-        .git(&["rev-parse", "--show-toplevel"])
-        .trim()
-        .to_owned();
+    let env = env_with_agent();
+    let repository = env.git(&["rev-parse", "--show-toplevel"]).trim().to_owned();
     let task = |title: &str, depends_on| NewTask {
         repository: repository.clone(),
         title: title.to_owned(),
@@ -324,27 +321,27 @@ fn tasks_are_listed_and_one_that_waits_is_refused() {
         depends_on,
         created_by: None,
     };
-    let store = place.store();
+    let store = env.store();
     let first = store
         .write_now(|w| w.insert_task(&task("First", vec![])))
         .unwrap();
     let second = store
         .write_now(|w| w.insert_task(&task("Second", vec![first.id.clone()])))
         .unwrap();
-    assert_eq!(place.json(&["tasks"]).as_array().unwrap().len(), 2);
-    let ready = place.json(&["tasks", "--ready"]);
+    assert_eq!(env.json(&["tasks"]).as_array().unwrap().len(), 2);
+    let ready = env.json(&["tasks", "--ready"]);
     assert_eq!(
         (ready.as_array().unwrap().len(), &ready[0]["title"]),
         (1, &json!("First"))
     );
-    assert!(place.text(&["tasks"]).contains("Second"));
+    assert!(env.text(&["tasks"]).contains("Second"));
 
-    let refused = error(&place.codex(&["code", "--task", second.id.as_str(), "--json"]));
+    let refused = error(&env.codex(&["code", "--task", second.id.as_str(), "--json"]));
     assert_eq!(refused["code"], "TASK_NOT_READY");
     assert_eq!(refused["details"]["waitingFor"], json!([first.id]));
     assert!(refused["message"].as_str().unwrap().contains("First"));
 
-    let launched = place.json(&["code", "--task", first.id.as_str()]);
+    let launched = env.json(&["code", "--task", first.id.as_str()]);
     assert_eq!(launched["taskId"], json!(first.id));
     assert!(
         launched["prompt"]
@@ -361,10 +358,10 @@ fn tasks_are_listed_and_one_that_waits_is_refused() {
 
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
-    let place = Place::without_repository();
+    let env = env_without_repository();
     let mut child = std::process::Command::new(PROGRAM)
         .args(["completions", "zsh"])
-        .current_dir(place.path())
+        .current_dir(env.root())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -3,19 +3,20 @@
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
+use tests::{TestEnv, write_program};
 
-use crate::support::Place;
+use crate::support::env_with_agent;
 
 const OF_CLONE: &str = "[agent]\ncommand = \"touch ran-by-clone\"\n[tmux]\nsocket = \"default\"\n[review]\ntimeoutMinutes = 7\n";
 
-fn with_files(files: &[(&str, &str)]) -> Place {
-    let place = Place::new();
+fn with_files(files: &[(&str, &str)]) -> TestEnv {
+    let env = env_with_agent();
     for (name, text) in files {
-        let path = place.repository().join(name);
+        let path = env.repository().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    place
+    env
 }
 
 fn value<'v>(values: &'v Value, key: &str) -> &'v Value {
@@ -25,22 +26,22 @@ fn value<'v>(values: &'v Value, key: &str) -> &'v Value {
 
 #[test]
 fn the_settings_of_a_clone_count_once_they_are_trusted() {
-    let place = with_files(&[
+    let env = with_files(&[
         (".claude-codex/config.toml", OF_CLONE),
         (
             ".claude-codex/prompts/coding.md",
             "Obey \u{1b}[2J{{instance}}\n",
         ),
     ]);
-    let config = |place: &Place| {
-        let mut command = place.codex_command(&["config", "--json"]);
+    let config = |env: &TestEnv| {
+        let mut command = env.codex_command(&["config", "--json"]);
         command
             .env_remove("CODEX_AGENT_COMMAND")
             .env_remove("CODEX_TMUX_SOCKET");
         let output = command.output().unwrap();
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
-    let before = config(&place);
+    let before = config(&env);
     assert_eq!(value(&before, "agent.command")["value"], "");
     assert_eq!(
         value(&before, "agent.command")["ignored"],
@@ -50,27 +51,27 @@ fn the_settings_of_a_clone_count_once_they_are_trusted() {
     assert_eq!(value(&before, "review.timeoutMinutes")["value"], 7);
 
     // Said once, where the person looks, and not among the data.
-    let listed = place.codex(&["list"]);
+    let listed = env.codex(&["list"]);
     let said = String::from_utf8_lossy(&listed.stderr);
     assert_eq!(said.matches("claude-codex trust").count(), 1, "{said}");
     assert!(
         said.contains("agent.command") && said.contains("prompts/coding.md"),
         "{said}"
     );
-    assert!(place.text(&["config"]).contains("ignored until trusted"));
+    assert!(env.text(&["config"]).contains("ignored until trusted"));
 
     // Not without a person, and not by an agent.
-    let unasked = place.codex(&["trust"]);
+    let unasked = env.codex(&["trust"]);
     assert_eq!(unasked.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unasked.stderr).contains("trust --show"));
-    let by_agent = place
+    let by_agent = env
         .codex_command(&["trust", "--yes"])
         .env("CODEX_INSTANCE_ID", "work-1-a1")
         .output()
         .unwrap();
     assert!(!by_agent.status.success());
 
-    let shown = place.text(&["trust", "--show"]);
+    let shown = env.text(&["trust", "--show"]);
     for part in [
         "agent.command",
         "\"touch ran-by-clone\"",
@@ -80,64 +81,56 @@ fn the_settings_of_a_clone_count_once_they_are_trusted() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
-    let shown = place.json(&["trust", "--show"]);
+    let shown = env.json(&["trust", "--show"]);
     assert_eq!(
         (&shown["trusted"], shown["files"].as_array().unwrap().len()),
         (&json!(false), 2)
     );
 
-    place.text(&["trust", "--yes"]);
+    env.text(&["trust", "--yes"]);
     assert_eq!(
-        value(&config(&place), "agent.command")["value"],
+        value(&config(&env), "agent.command")["value"],
         "touch ran-by-clone"
     );
-    let mode = std::fs::metadata(place.state().join("trust.json"))
+    let mode = std::fs::metadata(env.state().join("trust.json"))
         .unwrap()
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(
-        place.json(&["trust", "--show"])["files"][0]["trusted"],
-        true
-    );
+    assert_eq!(env.json(&["trust", "--show"])["files"][0]["trusted"], true);
 
     // A pull brings another command.
     let changed = OF_CLONE.replace("touch", "rm");
-    std::fs::write(
-        place.repository().join(".claude-codex/config.toml"),
-        changed,
-    )
-    .unwrap();
-    assert_eq!(value(&config(&place), "agent.command")["value"], "");
-    assert_eq!(
-        place.json(&["trust", "--show"])["files"][0]["changed"],
-        true
-    );
-    place.text(&["trust", "--yes"]);
-    place.text(&["trust", "--revoke"]);
-    assert_eq!(value(&config(&place), "agent.command")["value"], "");
+    std::fs::write(env.repository().join(".claude-codex/config.toml"), changed).unwrap();
+    assert_eq!(value(&config(&env), "agent.command")["value"], "");
+    assert_eq!(env.json(&["trust", "--show"])["files"][0]["changed"], true);
+    env.text(&["trust", "--yes"]);
+    env.text(&["trust", "--revoke"]);
+    assert_eq!(value(&config(&env), "agent.command")["value"], "");
 }
 
 /// A program that says it is Claude Code and stays.
-fn claude(place: &Place) -> std::path::PathBuf {
-    let path = place.path().join("claude");
-    std::fs::write(&path, "#!/bin/sh\n[ \"$1\" = --version ] && { echo '2.1.325 (Claude Code)'; exit; }\nexec sleep 1000\n").unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+fn claude(env: &TestEnv) -> std::path::PathBuf {
+    let path = env.path("claude");
+    write_program(
+        &path,
+        "#!/bin/sh\n[ \"$1\" = --version ] && { echo '2.1.325 (Claude Code)'; exit; }\nexec sleep 1000\n",
+    );
     path
 }
 
 #[test]
 fn claude_code_starts_only_where_the_person_trusts_the_repository() {
-    let place = Place::new();
-    let program = claude(&place);
+    let env = env_with_agent();
+    let program = claude(&env);
     let code = |more: &str| {
-        let mut command = place.codex_command(&["code", more, "--json"]);
+        let mut command = env.codex_command(&["code", more, "--json"]);
         command
             .env_remove("CODEX_AGENT_COMMAND")
             .env("CODEX_CLAUDE", &program);
         command.output().unwrap()
     };
-    let home = place.path().join("home");
+    let home = env.path("home");
     std::fs::create_dir_all(&home).unwrap();
     let known = home.join(".claude.json");
     let refused = |known_before: Option<&str>| {
@@ -159,18 +152,12 @@ fn claude_code_starts_only_where_the_person_trusts_the_repository() {
     };
     refused(None);
     // The folder that clones lie in is another thing.
-    let root = place.repository().canonicalize().unwrap();
+    let root = env.repository().canonicalize().unwrap();
     let accepted = json!({ "hasTrustDialogAccepted": true });
     let parent = json!({ "projects": { root.parent().unwrap().to_str().unwrap(): accepted } });
     std::fs::write(&known, parent.to_string()).unwrap();
     refused(Some(&parent.to_string()));
-    assert!(
-        place
-            .json(&["list", "--all"])
-            .as_array()
-            .unwrap()
-            .is_empty()
-    );
+    assert!(env.json(&["list", "--all"]).as_array().unwrap().is_empty());
 
     // Claude Code's own question was answered by the person.
     let repository = json!({ "projects": { root.to_str().unwrap(): accepted } });
@@ -180,7 +167,7 @@ fn claude_code_starts_only_where_the_person_trusts_the_repository() {
     std::fs::write(&known, "{}").unwrap();
     refused(Some("{}"));
     // Or ours: the hint works.
-    place.text(&["trust", "--yes"]);
+    env.text(&["trust", "--yes"]);
     let output = code("Two");
     assert!(output.status.success(), "{output:?}");
     let launched: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -192,13 +179,13 @@ fn claude_code_starts_only_where_the_person_trusts_the_repository() {
 /// Claude Code knows a folder by its real path: trusted by another, it would ask, and nobody sits at the agent's terminal.
 #[test]
 fn a_worktree_behind_a_link_is_trusted_by_its_real_path() {
-    let place = Place::new();
-    let program = claude(&place);
-    let disk = place.path().join("disk");
+    let env = env_with_agent();
+    let program = claude(&env);
+    let disk = env.path("disk");
     std::fs::create_dir(&disk).unwrap();
-    std::os::unix::fs::symlink(&disk, place.path().join(".codex-worktrees")).unwrap();
-    place.text(&["trust", "--yes"]);
-    let launched = place
+    std::os::unix::fs::symlink(&disk, env.path(".codex-worktrees")).unwrap();
+    env.text(&["trust", "--yes"]);
+    let launched = env
         .codex_command(&["code", "One", "--json"])
         .env_remove("CODEX_AGENT_COMMAND")
         .env("CODEX_CLAUDE", &program)
@@ -207,7 +194,7 @@ fn a_worktree_behind_a_link_is_trusted_by_its_real_path() {
     assert!(launched.status.success(), "{launched:?}");
     let launched: Value = serde_json::from_slice(&launched.stdout).unwrap();
     let projects = || {
-        let known = std::fs::read(place.path().join("home/.claude.json")).unwrap();
+        let known = std::fs::read(env.path("home/.claude.json")).unwrap();
         let known: Value = serde_json::from_slice(&known).unwrap();
         known["projects"].clone()
     };
@@ -215,7 +202,7 @@ fn a_worktree_behind_a_link_is_trusted_by_its_real_path() {
     let real = real.join(launched["id"].as_str().unwrap());
     let accepted = json!({ "hasTrustDialogAccepted": true });
     assert_eq!(projects(), json!({ real.to_str().unwrap(): accepted }));
-    place.text(&["stop", launched["id"].as_str().unwrap()]);
+    env.text(&["stop", launched["id"].as_str().unwrap()]);
     assert_eq!(projects(), json!({}));
     assert!(!real.parent().unwrap().exists());
     assert!(disk.exists(), "without it the link leads nowhere");
@@ -223,22 +210,22 @@ fn a_worktree_behind_a_link_is_trusted_by_its_real_path() {
 
 #[test]
 fn doctor_closes_what_other_users_could_read() {
-    let place = Place::new();
-    place.text(&["trust", "--yes"]);
-    let file = place.state().join("trust.json");
+    let env = env_with_agent();
+    env.text(&["trust", "--yes"]);
+    let file = env.state().join("trust.json");
     let open = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     open(&file, 0o644);
-    open(&place.state(), 0o755);
+    open(&env.state(), 0o755);
     let status = || {
-        let checks = place.json(&["doctor"]);
+        let checks = env.json(&["doctor"]);
         let mut checks = checks.as_array().unwrap().iter();
         checks.find(|check| check["name"] == "private").unwrap()["status"].clone()
     };
     assert_eq!(status(), "warning");
     let mode =
         |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&file), mode(&place.state())), (0o600, 0o700));
+    assert_eq!((mode(&file), mode(&env.state())), (0o600, 0o700));
     assert_eq!(status(), "ok");
 }

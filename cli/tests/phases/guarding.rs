@@ -4,12 +4,11 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 use shared::model::{FileKind, Phase};
-
-use crate::support::{LIBRARY, Place, SESSION, context};
+use tests::phase_env::{LIBRARY, PhaseEnv, SESSION, context};
 
 #[test]
 fn every_phase_holds_back_what_is_not_for_it() {
-    let place = Place::scripted();
+    let env = PhaseEnv::scripted();
     let files = [
         (FileKind::Production, "src/new.rs"),
         (FileKind::Test, "tests/new.rs"),
@@ -21,12 +20,12 @@ fn every_phase_holds_back_what_is_not_for_it() {
     ];
     // Without a phase nothing is held back.
     for (_, name) in files {
-        assert_eq!(place.write_denied(name, "x"), None);
+        assert_eq!(env.write_denied(name, "x"), None);
     }
     for &phase in Phase::ALL.iter().filter(|phase| **phase != Phase::Done) {
-        place.begin(phase);
+        env.begin(phase);
         for (kind, name) in files {
-            let path = place.repo().join(name);
+            let path = env.repository().join(name);
             for (tool, input) in [
                 (
                     "Write",
@@ -43,7 +42,7 @@ fn every_phase_holds_back_what_is_not_for_it() {
                 ),
                 ("Read", json!({ "file_path": path })),
             ] {
-                let denied = place.denied(tool, &input);
+                let denied = env.denied(tool, &input);
                 // An edit of a Rust file that can't be followed may touch either.
                 let unclear = ["Edit", "NotebookEdit"].contains(&tool)
                     && (kind, phase) == (FileKind::Production, Phase::Interfaces);
@@ -60,8 +59,8 @@ fn every_phase_holds_back_what_is_not_for_it() {
         }
     }
     let reason = {
-        place.begin(Phase::Tests);
-        place.write_denied("src/new.rs", "pub fn x() {}").unwrap()
+        env.begin(Phase::Tests);
+        env.write_denied("src/new.rs", "pub fn x() {}").unwrap()
     };
     for part in [
         "phase 3 of 4 (tests)",
@@ -75,32 +74,31 @@ fn every_phase_holds_back_what_is_not_for_it() {
 
 #[test]
 fn tests_inside_a_rust_file_are_tests() {
-    let place = Place::scripted();
-    let path = place.repo().join("src/lib.rs");
+    let env = PhaseEnv::scripted();
+    let path = env.repository().join("src/lib.rs");
     let edit = |old: &str, new: &str| {
-        place.denied(
+        env.denied(
             "Edit",
             &json!({ "file_path": path, "old_string": old, "new_string": new }),
         )
     };
-    place.begin(Phase::Tests);
+    env.begin(Phase::Tests);
     assert_eq!(edit("add(1, 1), 2", "add(1, 2), 3"), None);
     assert!(edit("a + b", "a - b").is_some());
     assert_eq!(
-        place.write_denied("src/lib.rs", &LIBRARY.replace("adds", "sums")),
+        env.write_denied("src/lib.rs", &LIBRARY.replace("adds", "sums")),
         None
     );
     assert!(
-        place
-            .write_denied("src/lib.rs", "pub fn add() {}\n")
+        env.write_denied("src/lib.rs", "pub fn add() {}\n")
             .is_some()
     );
     let many = json!({ "file_path": path, "edits": [
         { "old_string": "fn adds", "new_string": "fn sums" },
         { "old_string": "a + b", "new_string": "b + a" },
     ]});
-    assert!(place.denied("MultiEdit", &many).is_some());
-    place.begin(Phase::Interfaces);
+    assert!(env.denied("MultiEdit", &many).is_some());
+    env.begin(Phase::Interfaces);
     assert!(edit("add(1, 1), 2", "add(1, 2), 3").is_some());
     assert_eq!(edit("a + b", "unimplemented!()"), None);
     // What isn't there can't be judged.
@@ -109,14 +107,14 @@ fn tests_inside_a_rust_file_are_tests() {
 
 #[test]
 fn a_path_is_judged_by_where_it_leads() {
-    let place = Place::scripted();
-    place.write("docs/a.md", "x");
-    symlink("../src/lib.rs", place.repo().join("docs/link.md")).unwrap();
-    symlink("../src/new.rs", place.repo().join("docs/dangling.md")).unwrap();
-    symlink(place.repo().join("src"), place.path("tools/elsewhere")).unwrap();
-    place.git(&["worktree", "add", "-q", "../other", "-b", "other"]);
-    place.begin(Phase::Requirements);
-    assert_eq!(place.write_denied("docs/a.md", "y"), None);
+    let env = PhaseEnv::scripted();
+    env.write("docs/a.md", "x");
+    symlink("../src/lib.rs", env.repository().join("docs/link.md")).unwrap();
+    symlink("../src/new.rs", env.repository().join("docs/dangling.md")).unwrap();
+    symlink(env.repository().join("src"), env.path("tools/elsewhere")).unwrap();
+    env.git(&["worktree", "add", "-q", "../other", "-b", "other"]);
+    env.begin(Phase::Requirements);
+    assert_eq!(env.write_denied("docs/a.md", "y"), None);
     for (path, denied) in [
         ("docs/link.md", true),
         ("docs/dangling.md", true),
@@ -136,50 +134,50 @@ fn a_path_is_judged_by_where_it_leads() {
         (".git/info/exclude", true),
     ] {
         let given = json!({ "file_path": path, "content": "x" });
-        assert_eq!(place.denied("Write", &given).is_some(), denied, "{path}");
-        let absolute = json!({ "file_path": place.repo().join(path), "content": "x" });
-        assert_eq!(place.denied("Write", &absolute).is_some(), denied, "{path}");
+        assert_eq!(env.denied("Write", &given).is_some(), denied, "{path}");
+        let absolute = json!({ "file_path": env.repository().join(path), "content": "x" });
+        assert_eq!(env.denied("Write", &absolute).is_some(), denied, "{path}");
     }
 }
 
 #[test]
 fn sessions_and_worktrees_never_share_a_phase() {
-    let place = Place::scripted();
-    place.begin(Phase::Requirements);
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Requirements);
     let other = "11111111-2222-3333-4444-555555555555";
-    let write = json!({ "tool_name": "Write", "tool_input": { "file_path": place.repo().join("src/x.rs"), "content": "x" } });
-    assert!(!place.hook_of(SESSION, "PreToolUse", &write).is_null());
-    assert!(place.hook_of(other, "PreToolUse", &write).is_null());
-    let begun = place.hook_of(
+    let write = json!({ "tool_name": "Write", "tool_input": { "file_path": env.repository().join("src/x.rs"), "content": "x" } });
+    assert!(!env.hook_of(SESSION, "PreToolUse", &write).is_null());
+    assert!(env.hook_of(other, "PreToolUse", &write).is_null());
+    let begun = env.hook_of(
         other,
         "UserPromptSubmit",
         &json!({ "prompt": "/tdd start tests" }),
     );
     assert!(begun["systemMessage"].is_string(), "{begun}");
-    assert_eq!(place.phase(), Phase::Requirements);
+    assert_eq!(env.phase(), Phase::Requirements);
     // An end of one leaves the other alone.
-    place.hook_of(
+    env.hook_of(
         other,
         "SessionEnd",
         &json!({ "reason": "prompt_input_exit" }),
     );
-    assert_eq!(place.phase(), Phase::Requirements);
-    place.hook("SessionEnd", &json!({ "reason": "prompt_input_exit" }));
+    assert_eq!(env.phase(), Phase::Requirements);
+    env.hook("SessionEnd", &json!({ "reason": "prompt_input_exit" }));
     assert!(
-        !place.codex(&["phase", "status"]).status.success(),
+        !env.codex(&["phase", "status"]).status.success(),
         "it has ended"
     );
     // Taken up again, it is where it was.
-    let answer = place.hook("SessionStart", &json!({ "source": "resume" }));
+    let answer = env.hook("SessionStart", &json!({ "source": "resume" }));
     assert!(
         context(&answer).unwrap().contains("phase 1 of 4"),
         "{answer}"
     );
-    assert!(place.codex(&["phase", "status"]).status.success());
+    assert!(env.codex(&["phase", "status"]).status.success());
     // What is stopped leaves nothing behind.
-    place.prompt("/tdd stop");
-    place.hook_of(other, "UserPromptSubmit", &json!({ "prompt": "/tdd stop" }));
-    let left: Vec<_> = std::fs::read_dir(place.path("state/phases"))
+    env.prompt("/tdd stop");
+    env.hook_of(other, "UserPromptSubmit", &json!({ "prompt": "/tdd stop" }));
+    let left: Vec<_> = std::fs::read_dir(env.path("state/phases"))
         .unwrap()
         .collect();
     assert!(left.is_empty(), "{left:?}");
@@ -187,41 +185,41 @@ fn sessions_and_worktrees_never_share_a_phase() {
 
 #[test]
 fn a_monorepo_has_a_profile_for_each_project() {
-    let place = Place::with(&[
+    let env = PhaseEnv::with(&[
         ("web/package.json", "{}"),
         ("web/src/a.js", ""),
         ("api/go.mod", "module x\n"),
         ("api/a.go", "package x\n"),
     ]);
-    let refused = place.prompt("/tdd start");
+    let refused = env.prompt("/tdd start");
     assert!(
         refused["reason"]
             .as_str()
             .unwrap()
-            .contains("no kind of project"),
+            .contains("no known kind of project"),
         "{refused}"
     );
-    place.write("package.json", "{}");
-    place.begin(Phase::Tests);
-    assert!(place.write_denied("web/src/b.js", "").is_some());
-    assert_eq!(place.write_denied("web/src/b.test.js", ""), None);
-    assert!(place.write_denied("api/b.go", "").is_some());
-    assert_eq!(place.write_denied("api/b_test.go", ""), None);
+    env.write("package.json", "{}");
+    env.begin(Phase::Tests);
+    assert!(env.write_denied("web/src/b.js", "").is_some());
+    assert_eq!(env.write_denied("web/src/b.test.js", ""), None);
+    assert!(env.write_denied("api/b.go", "").is_some());
+    assert_eq!(env.write_denied("api/b_test.go", ""), None);
 }
 
 #[test]
 fn without_a_profile_there_are_no_phases_unless_a_default_says_so() {
-    let mut place = Place::with(&[("a.txt", "x")]);
-    assert_eq!(place.prompt("/tdd start")["decision"], "block");
-    assert_eq!(place.row(), None);
-    place.set("TDD_DEFAULT_PROFILE", "cobol");
-    let refused = place.prompt("/tdd start");
+    let mut env = PhaseEnv::with(&[("a.txt", "x")]);
+    assert_eq!(env.prompt("/tdd start")["decision"], "block");
+    assert_eq!(env.row(), None);
+    env.set("TDD_DEFAULT_PROFILE", "cobol");
+    let refused = env.prompt("/tdd start");
     assert!(
         refused["reason"].as_str().unwrap().contains("cobol"),
         "{refused}"
     );
-    place.set("TDD_DEFAULT_PROFILE", "pytest");
-    place.begin(Phase::Tests);
-    assert!(place.write_denied("a.py", "").is_some());
-    assert_eq!(place.write_denied("test_a.py", ""), None);
+    env.set("TDD_DEFAULT_PROFILE", "pytest");
+    env.begin(Phase::Tests);
+    assert!(env.write_denied("a.py", "").is_some());
+    assert_eq!(env.write_denied("test_a.py", ""), None);
 }

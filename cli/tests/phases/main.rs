@@ -13,6 +13,8 @@ mod projects;
 #[cfg(test)]
 mod real_claude;
 #[cfg(test)]
-mod support;
-#[cfg(test)]
 mod ways_around;
+
+/// The command line under test.
+#[cfg(test)]
+const PROGRAM: &str = env!("CARGO_BIN_EXE_claude-codex");

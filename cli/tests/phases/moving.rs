@@ -4,13 +4,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use shared::model::Phase;
+use tests::phase_env::{LIBRARY, PhaseEnv, SESSION, context};
 
-use crate::support::{LIBRARY, PROGRAM, Place, SESSION, context};
+use crate::PROGRAM;
 
 #[test]
 fn all_the_way_from_requirements_to_done() {
-    let place = Place::scripted();
-    let begun = place.prompt("/tdd start");
+    let env = PhaseEnv::scripted();
+    let begun = env.prompt("/tdd start");
     assert!(context(&begun).unwrap().contains("phase 1 of 4"), "{begun}");
     assert!(
         begun["systemMessage"].as_str().unwrap().contains("cargo"),
@@ -18,9 +19,9 @@ fn all_the_way_from_requirements_to_done() {
     );
 
     // Only the person's word is missing: the agent is told to ask for it, once.
-    let asked = place.blocked(false);
+    let asked = env.blocked(false);
     assert!(asked.contains("/tdd confirm requirements"), "{asked}");
-    let passed = place.stop(true);
+    let passed = env.stop(true);
     assert_eq!(passed["decision"], json!(null), "{passed}");
     assert!(
         passed["systemMessage"]
@@ -30,81 +31,81 @@ fn all_the_way_from_requirements_to_done() {
         "{passed}"
     );
     assert!(
-        place.stop(false)["decision"].is_null(),
+        env.stop(false)["decision"].is_null(),
         "it asks again and again"
     );
 
     // Requirements need nothing else: it moves on at once.
-    let confirmed = place.prompt("/tdd confirm requirements");
+    let confirmed = env.prompt("/tdd confirm requirements");
     assert!(
         context(&confirmed).unwrap().contains("phase 2 of 4"),
         "{confirmed}"
     );
-    assert_eq!(place.phase(), Phase::Interfaces);
+    assert_eq!(env.phase(), Phase::Interfaces);
 
     // Interfaces have to compile, whatever the person says.
-    place.says(
+    env.script_tool(
         "compile",
         "noise\nerror[E0425]: cannot find value `x`\n",
         101,
     );
-    place.write("src/lib.rs", &LIBRARY.replace("a + b", "x"));
-    let told = place.edited("src/lib.rs").unwrap();
+    env.write("src/lib.rs", &LIBRARY.replace("a + b", "x"));
+    let told = env.edited("src/lib.rs").unwrap();
     assert!(
         told.contains("does not compile") && told.contains("E0425") && !told.contains("noise"),
         "{told}"
     );
-    let confirmed = place.prompt("/tdd confirm interfaces");
+    let confirmed = env.prompt("/tdd confirm interfaces");
     assert!(
         context(&confirmed).unwrap().contains("end your turn"),
         "{confirmed}"
     );
-    let missing = place.blocked(false);
+    let missing = env.blocked(false);
     assert!(missing.contains("E0425"), "{missing}");
-    assert_eq!(place.phase(), Phase::Interfaces);
-    place.says("compile", "", 0);
-    place.write("src/lib.rs", &LIBRARY.replace("a + b", "todo!()"));
-    assert_eq!(place.edited("src/lib.rs"), None);
-    let next = place.blocked(true);
+    assert_eq!(env.phase(), Phase::Interfaces);
+    env.script_tool("compile", "", 0);
+    env.write("src/lib.rs", &LIBRARY.replace("a + b", "todo!()"));
+    assert_eq!(env.edited("src/lib.rs"), None);
+    let next = env.blocked(true);
     assert!(next.contains("phase 3 of 4"), "{next}");
-    assert_eq!(place.phase(), Phase::Tests);
+    assert_eq!(env.phase(), Phase::Tests);
 
     // Tests have to fail, and for the right reason.
-    place.prompt("/tdd confirm tests");
-    let missing = place.blocked(false);
+    env.prompt("/tdd confirm tests");
+    let missing = env.blocked(false);
     assert!(missing.contains("no test fails"), "{missing}");
-    place.says("test", "called `Option::unwrap()` on a `None` value", 101);
-    let missing = place.blocked(true);
+    env.script_tool("test", "called `Option::unwrap()` on a `None` value", 101);
+    let missing = env.blocked(true);
     assert!(missing.contains("not in an assertion"), "{missing}");
-    place.says(
+    env.script_tool(
         "test",
         "error[E0599]: no method\nerror: could not compile",
         101,
     );
-    let missing = place.blocked(true);
+    let missing = env.blocked(true);
     assert!(missing.contains("do not compile"), "{missing}");
-    place.says(
+    env.script_tool(
         "test",
         "---- adds stdout ----\nassertion `left == right` failed",
         101,
     );
     // In this phase a failing test is what is wanted.
-    assert_eq!(place.edited("tests/all.rs"), None);
-    let next = place.blocked(true);
+    assert_eq!(env.edited("tests/all.rs"), None);
+    let next = env.blocked(true);
     assert!(next.contains("phase 4 of 4"), "{next}");
-    assert_eq!(place.phase(), Phase::Implementation);
+    assert_eq!(env.phase(), Phase::Implementation);
 
     // Every edit is tested, and the turn ends when all is green.
-    let told = place.edited("src/lib.rs").unwrap();
+    let told = env.edited("src/lib.rs").unwrap();
     assert!(
         told.contains("tests fail") && told.contains("---- adds"),
         "{told}"
     );
-    assert_eq!(place.edited("README.md"), None);
-    let missing = place.blocked(false);
+    assert_eq!(env.edited("README.md"), None);
+    let missing = env.blocked(false);
     assert!(missing.contains("---- adds"), "{missing}");
-    place.says("test", "ok", 0);
-    let done = place.stop(true);
+    env.script_tool("test", "ok", 0);
+    let done = env.stop(true);
     assert!(done["decision"].is_null(), "{done}");
     assert!(
         done["systemMessage"]
@@ -113,30 +114,30 @@ fn all_the_way_from_requirements_to_done() {
             .contains("all tests pass"),
         "{done}"
     );
-    assert_eq!(place.phase(), Phase::Done);
-    assert_eq!(place.write_denied("src/lib.rs", ""), None);
-    assert!(place.stop(false).is_null());
+    assert_eq!(env.phase(), Phase::Done);
+    assert_eq!(env.write_denied("src/lib.rs", ""), None);
+    assert!(env.stop(false).is_null());
 }
 
 #[test]
 fn what_does_not_fit_is_told_and_changes_nothing() {
-    let place = Place::scripted();
+    let env = PhaseEnv::scripted();
     for said in [
         "/tdd confirm requirements",
         "/tdd status",
         "/tdd accept",
         "/tdd stop",
     ] {
-        let answer = place.prompt(said);
+        let answer = env.prompt(said);
         assert_eq!(answer["decision"], "block", "{answer}");
         assert!(
             answer["reason"].as_str().unwrap().contains("no TDD phase"),
             "{answer}"
         );
     }
-    assert!(place.prompt("hello").is_null());
-    place.begin(Phase::Requirements);
-    let answer = place.prompt("/tdd confirm tests");
+    assert!(env.prompt("hello").is_null());
+    env.begin(Phase::Requirements);
+    let answer = env.prompt("/tdd confirm tests");
     assert!(
         answer["reason"]
             .as_str()
@@ -144,7 +145,7 @@ fn what_does_not_fit_is_told_and_changes_nothing() {
             .contains("nothing was confirmed"),
         "{answer}"
     );
-    let answer = place.prompt("/tdd confirm everything");
+    let answer = env.prompt("/tdd confirm everything");
     assert!(
         answer["reason"]
             .as_str()
@@ -152,30 +153,30 @@ fn what_does_not_fit_is_told_and_changes_nothing() {
             .contains("/tdd confirm requirements|"),
         "{answer}"
     );
-    let row = place.row().unwrap();
+    let row = env.row().unwrap();
     assert_eq!((row.phase, row.confirmed_at), (Phase::Requirements, None));
-    let answer = place.prompt("/tdd status");
+    let answer = env.prompt("/tdd status");
     assert!(
         answer["reason"].as_str().unwrap().contains("phase 1 of 4"),
         "{answer}"
     );
-    let answer = place.prompt("/tdd stop");
+    let answer = env.prompt("/tdd stop");
     assert!(
-        answer["reason"].as_str().unwrap().contains("over"),
+        answer["reason"].as_str().unwrap().contains("have ended"),
         "{answer}"
     );
-    assert_eq!(place.row(), None);
+    assert_eq!(env.row(), None);
 }
 
 #[test]
 fn it_gives_in_at_claude_codes_own_limit() {
-    let mut place = Place::scripted();
-    place.begin(Phase::Implementation);
-    place.says("test", "---- a stdout ----\nassertion failed", 101);
+    let mut env = PhaseEnv::scripted();
+    env.begin(Phase::Implementation);
+    env.script_tool("test", "---- a stdout ----\nassertion failed", 101);
     for round in 0..8 {
-        place.blocked(round > 0);
+        env.blocked(round > 0);
     }
-    let passed = place.stop(true);
+    let passed = env.stop(true);
     assert!(passed["decision"].is_null(), "{passed}");
     assert!(
         passed["systemMessage"]
@@ -184,30 +185,30 @@ fn it_gives_in_at_claude_codes_own_limit() {
             .contains("8 times"),
         "{passed}"
     );
-    assert_eq!(place.phase(), Phase::Implementation);
+    assert_eq!(env.phase(), Phase::Implementation);
     // The next turn is counted anew.
-    place.blocked(false);
-    place.set("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "2");
-    place.blocked(false);
-    place.blocked(true);
-    assert!(place.stop(true)["decision"].is_null());
+    env.blocked(false);
+    env.set("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "2");
+    env.blocked(false);
+    env.blocked(true);
+    assert!(env.stop(true)["decision"].is_null());
 }
 
 #[test]
 fn a_program_that_is_missing_holds_nobody_back() {
-    let place = Place::scripted();
-    place.write(
+    let env = PhaseEnv::scripted();
+    env.write(
         ".claude-codex/tdd.json",
         r#"{"profile":"cargo","compileCommand":["no-such-compiler"],"testCommand":["no-such-runner"]}"#,
     );
-    place.begin(Phase::Interfaces);
-    let told = place.edited("src/lib.rs").unwrap();
+    env.begin(Phase::Interfaces);
+    let told = env.edited("src/lib.rs").unwrap();
     assert!(
         told.contains("could not be checked") && told.contains("no-such-compiler"),
         "{told}"
     );
-    place.prompt("/tdd confirm interfaces");
-    let answer = place.stop(false);
+    env.prompt("/tdd confirm interfaces");
+    let answer = env.stop(false);
     assert!(
         answer["systemMessage"]
             .as_str()
@@ -215,46 +216,46 @@ fn a_program_that_is_missing_holds_nobody_back() {
             .contains("Not checked"),
         "{answer}"
     );
-    assert_eq!(place.phase(), Phase::Tests);
-    place.begin(Phase::Implementation);
-    let answer = place.stop(false);
+    assert_eq!(env.phase(), Phase::Tests);
+    env.begin(Phase::Implementation);
+    let answer = env.stop(false);
     assert!(answer["decision"].is_null(), "{answer}");
-    assert_eq!(place.phase(), Phase::Implementation);
+    assert_eq!(env.phase(), Phase::Implementation);
 }
 
 #[test]
 fn a_check_has_a_time_limit_and_a_newer_one_ends_it() {
-    let place = Place::scripted();
-    let (started, survived) = (place.path("tools/started"), place.path("tools/survived"));
+    let env = PhaseEnv::scripted();
+    let (started, survived) = (env.path("tools/started"), env.path("tools/survived"));
     let slow = format!(
         "echo x >> '{}'; sleep 30; touch '{}'",
         started.display(),
         survived.display()
     );
-    place.write(
+    env.write(
         ".claude-codex/tdd.json",
         &json!({"profile": "cargo", "compileCommand": ["sh", "-c", slow], "timeLimitSeconds": 20})
             .to_string(),
     );
-    place.begin(Phase::Interfaces);
-    let payload = place.payload(
+    env.begin(Phase::Interfaces);
+    let payload = env.payload(
         SESSION,
         "PostToolUse",
         &json!({
-        "tool_name": "Edit", "tool_input": { "file_path": place.repo().join("src/lib.rs") } }),
+        "tool_name": "Edit", "tool_input": { "file_path": env.repository().join("src/lib.rs") } }),
     );
     let began = Instant::now();
-    let first = place.start_hook("PostToolUse", payload.to_string().as_bytes());
+    let first = env.start_hook("PostToolUse", payload.to_string().as_bytes());
     let deadline = Instant::now() + Duration::from_secs(20);
     while !started.exists() {
         assert!(Instant::now() < deadline, "the check did not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
-    place.write(
+    env.write(
         ".claude-codex/tdd.json",
         &json!({"profile": "cargo", "compileCommand": ["sh", "-c", "sleep 30"], "timeLimitSeconds": 1}).to_string(),
     );
-    let told = place.edited("src/lib.rs").unwrap();
+    let told = env.edited("src/lib.rs").unwrap();
     assert!(told.contains("did not finish within 1 s"), "{told}");
     let output = first.wait_with_output().unwrap();
     assert!(
@@ -270,54 +271,49 @@ fn a_check_has_a_time_limit_and_a_newer_one_ends_it() {
 
 #[test]
 fn a_cleared_conversation_stays_in_its_phase() {
-    let place = Place::scripted();
-    place.begin(Phase::Tests);
-    place.hook("SessionEnd", &json!({ "reason": "clear" }));
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Tests);
+    env.hook("SessionEnd", &json!({ "reason": "clear" }));
     let next = "99999999-2222-3333-4444-555555555555";
-    let answer = place.hook_of(next, "SessionStart", &json!({ "source": "clear" }));
+    let answer = env.hook_of(next, "SessionStart", &json!({ "source": "clear" }));
     assert!(
         context(&answer).unwrap().contains("phase 3 of 4"),
         "{answer}"
     );
-    let rows = place
-        .store()
-        .read_now(|r| r.phases_of_session(next))
-        .unwrap();
+    let rows = env.store().read_now(|r| r.phases_of_session(next)).unwrap();
     assert_eq!(rows[0].phase, Phase::Tests);
     // Another session that begins there is not concerned.
     let other = "88888888-2222-3333-4444-555555555555";
     assert!(
-        place
-            .hook_of(other, "SessionStart", &json!({ "source": "startup" }))
+        env.hook_of(other, "SessionStart", &json!({ "source": "startup" }))
             .is_null()
     );
 }
 
 #[test]
 fn the_shell_says_and_does_the_same() {
-    let place = Place::scripted();
-    let none = place.codex(&["phase", "status", "--json"]);
+    let env = PhaseEnv::scripted();
+    let none = env.codex(&["phase", "status", "--json"]);
     assert_eq!(none.status.code(), Some(1));
-    place.begin(Phase::Tests);
-    place.write("src/lib.rs", "pub fn broken() {}\n");
-    let status = place.codex(&["phase", "status", "--json"]);
+    env.begin(Phase::Tests);
+    env.write("src/lib.rs", "pub fn broken() {}\n");
+    let status = env.codex(&["phase", "status", "--json"]);
     let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(
         (&status["phase"], &status["session"]),
         (&json!("tests"), &json!(SESSION))
     );
     assert_eq!(status["violations"][0]["path"], "src/lib.rs");
-    let restored = place.codex(&["phase", "restore"]);
+    let restored = env.codex(&["phase", "restore"]);
     assert!(restored.status.success(), "{restored:?}");
-    assert_eq!(place.read("src/lib.rs"), LIBRARY);
-    let text = String::from_utf8(place.codex(&["phase", "status"]).stdout).unwrap();
+    assert_eq!(env.read("src/lib.rs"), LIBRARY);
+    let text = String::from_utf8(env.codex(&["phase", "status"]).stdout).unwrap();
     assert!(
         text.contains("3 of 4") && !text.contains("undone"),
         "{text}"
     );
     assert_eq!(
-        place
-            .codex(&["phase", "confirm", "implementation"])
+        env.codex(&["phase", "confirm", "implementation"])
             .status
             .code(),
         Some(2)
@@ -325,7 +321,7 @@ fn the_shell_says_and_does_the_same() {
 
     // A person at a terminal may confirm. `script` gives one; nothing of Claude Code is above it.
     let line = format!("{PROGRAM} phase confirm tests");
-    let typed = place
+    let typed = env
         .command("script")
         .args(["-qec", &line, "/dev/null"])
         .output();
@@ -338,7 +334,7 @@ fn the_shell_says_and_does_the_same() {
         return;
     }
     assert!(typed.status.success(), "{typed:?}");
-    assert!(place.row().unwrap().confirmed_at.is_some());
+    assert!(env.row().unwrap().confirmed_at.is_some());
 }
 
 fn below_claude() -> bool {

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 use shared::model::Phase;
-
-use crate::support::{Place, SESSION};
+use tests::phase_env::{PhaseEnv, SESSION};
 
 const EVENTS: [&str; 8] = [
     "SessionStart",
@@ -18,8 +17,8 @@ const EVENTS: [&str; 8] = [
 
 #[test]
 fn what_cant_be_read_lets_through_and_says_so() {
-    let place = Place::scripted();
-    place.begin(Phase::Tests);
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Tests);
     let wrong_types =
         json!({ "session_id": 7, "cwd": [], "hook_event_name": "PreToolUse", "tool_name": {} });
     for bytes in [
@@ -32,7 +31,7 @@ fn what_cant_be_read_lets_through_and_says_so() {
         "[".repeat(100_000).into_bytes(),
     ] {
         for event in EVENTS {
-            let answer = place.raw_hook(event, &bytes);
+            let answer = env.raw_hook(event, &bytes);
             assert!(
                 answer["decision"].is_null() && answer["hookSpecificOutput"].is_null(),
                 "{answer}"
@@ -41,16 +40,16 @@ fn what_cant_be_read_lets_through_and_says_so() {
             assert!(told.contains("let this through"), "{told}");
         }
     }
-    let log = std::fs::read_to_string(place.path("state/logs/phases.log")).unwrap();
+    let log = std::fs::read_to_string(env.path("state/logs/phases.log")).unwrap();
     assert!(log.contains("not understood"), "{log}");
-    assert_eq!(place.phase(), Phase::Tests);
+    assert_eq!(env.phase(), Phase::Tests);
 }
 
 #[test]
 fn what_another_release_says_is_passed_over() {
-    let place = Place::scripted();
-    place.begin(Phase::Tests);
-    assert!(place.hook("BrandNew", &json!({ "x": 1 })).is_null());
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Tests);
+    assert!(env.hook("BrandNew", &json!({ "x": 1 })).is_null());
     for (tool, input) in [
         ("Write", json!(null)),
         ("Write", json!({ "file_path": 7 })),
@@ -60,44 +59,44 @@ fn what_another_release_says_is_passed_over() {
         ("Bash", json!("ls")),
         ("TeleportFile", json!({ "file_path": "src/lib.rs" })),
     ] {
-        assert_eq!(place.denied(tool, &input), None, "{tool} {input}");
+        assert_eq!(env.denied(tool, &input), None, "{tool} {input}");
     }
     let more = json!({ "tool_name": "Write", "tool_input": { "file_path": "src/x.rs", "content": "x", "mode": 3 },
         "prompt_id": "p", "effort": { "level": "high" }, "future": [null] });
     assert!(
-        !place.hook("PreToolUse", &more).is_null(),
+        !env.hook("PreToolUse", &more).is_null(),
         "more fields made the guard blind"
     );
 }
 
 #[test]
 fn a_huge_edit_is_judged_like_a_small_one() {
-    let place = Place::scripted();
-    place.begin(Phase::Tests);
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Tests);
     let content = "x".repeat(9 << 20);
-    assert!(place.write_denied("src/huge.rs", &content).is_some());
-    assert_eq!(place.write_denied("tests/huge.rs", &content), None);
+    assert!(env.write_denied("src/huge.rs", &content).is_some());
+    assert_eq!(env.write_denied("tests/huge.rs", &content), None);
     // Beyond all measure it is let through, told, and found at the end of the turn.
-    let payload = place.payload(SESSION, "PreToolUse", &json!({
-        "tool_name": "Write", "tool_input": { "file_path": place.repo().join("src/huge.rs"), "content": "x".repeat(33 << 20) } }));
-    let answer = place.raw_hook("PreToolUse", payload.to_string().as_bytes());
+    let payload = env.payload(SESSION, "PreToolUse", &json!({
+        "tool_name": "Write", "tool_input": { "file_path": env.repository().join("src/huge.rs"), "content": "x".repeat(33 << 20) } }));
+    let answer = env.raw_hook("PreToolUse", payload.to_string().as_bytes());
     assert!(
         answer["systemMessage"]
             .as_str()
             .unwrap()
             .contains("let this through")
     );
-    place.write("src/huge.rs", "x");
-    assert!(place.blocked(false).contains("src/huge.rs"));
+    env.write("src/huge.rs", "x");
+    assert!(env.blocked(false).contains("src/huge.rs"));
 }
 
 #[test]
 fn faults_of_our_own_hold_nobody_back() {
-    let place = Place::scripted();
-    place.begin(Phase::Tests);
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Tests);
     // The snapshot is gone.
-    std::fs::remove_dir_all(place.path("state/phases")).unwrap();
-    let passed = place.stop(false);
+    std::fs::remove_dir_all(env.path("state/phases")).unwrap();
+    let passed = env.stop(false);
     assert!(passed["decision"].is_null(), "{passed}");
     assert!(
         passed["systemMessage"]
@@ -107,10 +106,10 @@ fn faults_of_our_own_hold_nobody_back() {
         "{passed}"
     );
     // A profile that can't be read.
-    place.write(".claude-codex/tdd.json", "{");
+    env.write(".claude-codex/tdd.json", "{");
     let write =
         json!({ "tool_name": "Write", "tool_input": { "file_path": "src/x.rs", "content": "x" } });
-    let answer = place.hook("PreToolUse", &write);
+    let answer = env.hook("PreToolUse", &write);
     assert!(
         answer["systemMessage"]
             .as_str()
@@ -119,8 +118,8 @@ fn faults_of_our_own_hold_nobody_back() {
         "{answer}"
     );
     // A database that is none.
-    std::fs::write(place.path("state/codex.db"), "nonsense".repeat(1_000)).unwrap();
-    let answer = place.hook("PreToolUse", &write);
+    std::fs::write(env.path("state/codex.db"), "nonsense".repeat(1_000)).unwrap();
+    let answer = env.hook("PreToolUse", &write);
     assert!(
         answer["systemMessage"]
             .as_str()
@@ -130,8 +129,8 @@ fn faults_of_our_own_hold_nobody_back() {
     );
     // None at all: there is nothing to guard, and none is made.
     for name in ["codex.db", "codex.db-wal", "codex.db-shm"] {
-        let _ = std::fs::remove_file(place.path("state").join(name));
+        let _ = std::fs::remove_file(env.path("state").join(name));
     }
-    assert_eq!(place.hook("PreToolUse", &write), Value::Null);
-    assert!(!place.path("state/codex.db").exists());
+    assert_eq!(env.hook("PreToolUse", &write), Value::Null);
+    assert!(!env.path("state/codex.db").exists());
 }

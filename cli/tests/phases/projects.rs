@@ -2,11 +2,12 @@
 //!
 //! Where a language's tools are missing and can't be had, its test says that it was skipped.
 
+use std::fs::{self, File};
 use std::process::Command;
+use std::time::SystemTime;
 
 use shared::model::Phase;
-
-use crate::support::Place;
+use tests::phase_env::PhaseEnv;
 
 /// One small project: files to begin with, then what each phase writes.
 struct Sample<'a> {
@@ -27,70 +28,84 @@ struct Sample<'a> {
 
 impl Sample<'_> {
     /// Goes through all phases; `prepare` installs what the project depends on.
-    fn play(&self, prepare: impl FnOnce(&Place) -> bool) {
-        let place = Place::with(self.base);
-        if !prepare(&place) {
+    fn play(&self, prepare: impl FnOnce(&PhaseEnv) -> bool) {
+        let env = PhaseEnv::with(self.base);
+        if !prepare(&env) {
             return;
         }
-        place.begin(Phase::Requirements);
+        env.begin(Phase::Requirements);
         assert!(
-            place
-                .write_denied(self.interface.0, self.interface.1)
+            env.write_denied(self.interface.0, self.interface.1)
                 .is_some()
         );
-        place.prompt("/tdd confirm requirements");
-        assert_eq!(place.phase(), Phase::Interfaces);
+        env.prompt("/tdd confirm requirements");
+        assert_eq!(env.phase(), Phase::Interfaces);
 
         assert!(
-            place.write_denied(self.test.0, self.test.1).is_some(),
+            env.write_denied(self.test.0, self.test.1).is_some(),
             "tests come later"
         );
-        let told = edit(&place, self.interface);
+        let told = edit(&env, self.interface);
         assert_eq!(told, None);
-        place.prompt("/tdd confirm interfaces");
-        let next = place.blocked(false);
+        env.prompt("/tdd confirm interfaces");
+        let next = env.blocked(false);
         assert!(next.contains("phase 3 of 4"), "{next}");
 
         assert!(
-            place.write_denied(self.right.0, self.right.1).is_some(),
+            env.write_denied(self.right.0, self.right.1).is_some(),
             "no implementation yet"
         );
-        place.prompt("/tdd confirm tests");
-        let _ = edit(&place, self.broken_test);
-        let missing = place.blocked(false);
+        env.prompt("/tdd confirm tests");
+        let _ = edit(&env, self.broken_test);
+        let missing = env.blocked(false);
         assert!(missing.contains("compile"), "{missing}");
         if !self.short {
-            assert_eq!(edit(&place, self.idle_test), None);
-            let missing = place.blocked(true);
+            assert_eq!(edit(&env, self.idle_test), None);
+            let missing = env.blocked(true);
             assert!(missing.contains("no test fails"), "{missing}");
         }
-        assert_eq!(edit(&place, self.test), None);
-        let next = place.blocked(true);
+        assert_eq!(edit(&env, self.test), None);
+        let next = env.blocked(true);
         assert!(next.contains("phase 4 of 4"), "{next}");
 
-        let told = edit(&place, self.wrong).unwrap();
+        let told = edit(&env, self.wrong).unwrap();
         assert!(told.contains(self.fails_with), "{told}");
         if !self.short {
-            let missing = place.blocked(false);
+            let missing = env.blocked(false);
             assert!(missing.contains(self.fails_with), "{missing}");
         }
-        assert_eq!(edit(&place, self.right), None);
-        let done = place.stop(true);
+        let written = modified(&env, self.wrong.0);
+        assert_eq!(env.write_denied(self.right.0, self.right.1), None);
+        env.write(self.right.0, self.right.1);
+        if self.right.0.strip_suffix(".py").is_some() {
+            // Python takes what it has compiled for fresh where size and time of the file are the same.
+            let file = File::options()
+                .write(true)
+                .open(env.repository().join(self.right.0));
+            file.unwrap().set_modified(written).unwrap();
+        }
+        assert_eq!(env.edited(self.right.0), None);
+        let done = env.stop(true);
         assert!(done["decision"].is_null(), "{done}");
-        assert_eq!(place.phase(), Phase::Done);
+        assert_eq!(env.phase(), Phase::Done);
     }
 }
 
 /// Writes a file as the agent's tool would; returns what the agent is told.
-fn edit(place: &Place, (name, text): (&str, &str)) -> Option<String> {
-    let denied = place.write_denied(name, text);
+fn edit(env: &PhaseEnv, (name, text): (&str, &str)) -> Option<String> {
+    let denied = env.write_denied(name, text);
     assert_eq!(denied, None, "{name}");
-    place.write(name, text);
-    place.edited(name)
+    env.write(name, text);
+    env.edited(name)
 }
 
-fn works(place: &Place, program: &str, words: &[&str]) -> bool {
-    let output = place.command(program).args(words).output();
+fn modified(env: &PhaseEnv, name: &str) -> SystemTime {
+    let found = fs::metadata(env.repository().join(name));
+    found.unwrap().modified().unwrap()
+}
+
+fn works(env: &PhaseEnv, program: &str, words: &[&str]) -> bool {
+    let output = env.command(program).args(words).output();
     output.is_ok_and(|output| output.status.success())
 }
 
@@ -180,10 +195,10 @@ fn typescript_with_vitest() {
         fails_with: "AssertionError",
         short: true,
     }
-    .play(|place| {
+    .play(|env| {
         // The user's own cache, where there is one, saves the network.
         let cache = std::env::var("HOME").unwrap_or_default() + "/.npm";
-        let installed = works(place, "npm", &["install", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=0", "--fetch-timeout=20000", "--cache", &cache]);
+        let installed = works(env, "npm", &["install", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=0", "--fetch-timeout=20000", "--cache", &cache]);
         if !installed {
             eprintln!("SKIPPED: npm can't install vitest here");
         }
@@ -218,13 +233,13 @@ fn python_with_pytest() {
         fails_with: "assert 3 == 4",
         short: false,
     }
-    .play(|place| {
-        if works(place, "python3", &["-m", "pytest", "--version"]) {
+    .play(|env| {
+        if works(env, "python3", &["-m", "pytest", "--version"]) {
             return true;
         }
-        let installed = works(place, "python3", &["-m", "venv", ".venv"])
+        let installed = works(env, "python3", &["-m", "venv", ".venv"])
             && works(
-                place,
+                env,
                 ".venv/bin/python",
                 &[
                     "-m",
@@ -281,8 +296,8 @@ fn go_with_its_own_runner() {
         fails_with: "--- FAIL: TestDouble",
         short: false,
     }
-    .play(|place| {
-        let there = works(place, "go", &["version"]);
+    .play(|env| {
+        let there = works(env, "go", &["version"]);
         if !there {
             eprintln!("SKIPPED: go is not installed");
         }

@@ -3,53 +3,45 @@
 //! Runs where `CODEX_TEST_CLAUDE` names a claude binary; else each test says that it was skipped.
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::time::{Duration, Instant};
 
-use scripted_model::{Answer, Model, Rule};
+use scripted_model::{Answer, Rule};
 use serde_json::json;
 use shared::model::Phase;
 use shared::store::PhaseRow;
+use tests::phase_env::{LIBRARY, PhaseEnv};
+use tests::{ScriptedClaude, Terminal, until_or};
 
-use crate::support::{LIBRARY, Place};
-
-struct Lab {
-    place: Place,
-    model: Model,
-    claude: PathBuf,
+struct ClaudeEnv {
+    env: PhaseEnv,
+    claude: ScriptedClaude,
     session: String,
     begun: Cell<bool>,
 }
 
-impl Lab {
+impl Deref for ClaudeEnv {
+    type Target = PhaseEnv;
+
+    fn deref(&self) -> &PhaseEnv {
+        &self.env
+    }
+}
+
+impl ClaudeEnv {
     /// Makes a user with Claude Code and our hooks, or says why not.
     fn new(rules: Vec<Rule>) -> Option<Self> {
-        let Some(claude) = std::env::var_os("CODEX_TEST_CLAUDE").map(PathBuf::from) else {
-            eprintln!("SKIPPED: CODEX_TEST_CLAUDE does not name a claude binary");
-            return None;
-        };
-        let model = start(rules);
-        let mut place = Place::scripted();
-        place.set("ANTHROPIC_BASE_URL", &model.url());
-        place.set("ANTHROPIC_AUTH_TOKEN", "dummy-token");
-        for name in [
-            "DISABLE_TELEMETRY",
-            "DISABLE_ERROR_REPORTING",
-            "DISABLE_AUTOUPDATER",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-        ] {
-            place.set(name, "1");
-        }
-        let trust = json!({ "hasCompletedOnboarding": true, "projects": { place.repo().to_str().unwrap(): { "hasTrustDialogAccepted": true } } });
-        std::fs::write(place.path("home/.claude.json"), trust.to_string()).unwrap();
-        let installed = place.codex(&["init", "--tdd"]);
-        assert!(installed.status.success(), "{installed:?}");
-        place.git(&["add", "-A"]);
-        place.git(&["commit", "-q", "-m", "hooks"]);
+        let claude = ScriptedClaude::start(rules)?;
+        let mut env = PhaseEnv::scripted();
+        claude.install(&mut env);
+        let repository = env.repository().to_str().unwrap();
+        let trust = json!({ "hasCompletedOnboarding": true, "projects": { repository: { "hasTrustDialogAccepted": true } } });
+        std::fs::write(env.path("home/.claude.json"), trust.to_string()).unwrap();
+        env.text(&["init", "--tdd"]);
+        env.commit_all("hooks");
         Some(Self {
-            place,
-            model,
+            env,
             claude,
             session: uuid::Uuid::new_v4().to_string(),
             begun: Cell::new(false),
@@ -58,7 +50,7 @@ impl Lab {
 
     /// A person says something to the session, which is made by the first prompt.
     fn says(&self, prompt: &str) -> Output {
-        let mut command = self.place.command(&self.claude);
+        let mut command = self.command(&self.claude.program);
         command.args(["-p", "--allowedTools", "Write", "Edit", "Bash", "Read"]);
         let how = if self.begun.replace(true) {
             "--resume"
@@ -74,7 +66,7 @@ impl Lab {
     }
 
     fn row(&self) -> Option<PhaseRow> {
-        let store = self.place.store();
+        let store = self.store();
         let rows = store.read_now(|r| r.phases_of_session(&self.session));
         rows.unwrap().pop()
     }
@@ -85,32 +77,12 @@ impl Lab {
 
     /// Whether the model was told this in any request.
     fn told(&self, what: &str) -> bool {
-        self.model
+        self.claude
+            .model
             .conversations()
             .iter()
             .any(|request| request["messages"].to_string().contains(what))
     }
-}
-
-/// Runs the model on a thread of its own.
-fn start(rules: Vec<Rule>) -> Model {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let model = Model::start(rules, None, 0).await.unwrap();
-            sender.send(model).ok().unwrap();
-            std::future::pending::<()>().await;
-        });
-    });
-    receiver.recv().unwrap()
-}
-
-fn bash(command: &str) -> Answer {
-    Answer::tool("Bash", json!({ "command": command, "description": "d" }))
 }
 
 fn write(path: &Path, content: &str) -> Answer {
@@ -123,66 +95,68 @@ fn every_phase_holds_in_the_real_claude_code() {
         "phase 4 of 4 (implementation) begins",
         vec![Answer::text("ON IT")],
     )];
-    let Some(lab) = Lab::new(rules) else { return };
-    requirements(&lab);
-    interfaces(&lab);
-    tests(&lab);
-    implementation(&lab);
+    let Some(env) = ClaudeEnv::new(rules) else {
+        return;
+    };
+    requirements(&env);
+    interfaces(&env);
+    tests(&env);
+    implementation(&env);
 }
 
 /// Production code is denied; a document is not.
-fn requirements(lab: &Lab) {
-    let library = lab.place.repo().join("src/lib.rs");
-    lab.model.add(Rule::when(
+fn requirements(env: &ClaudeEnv) {
+    let library = env.repository().join("src/lib.rs");
+    env.claude.model.add(Rule::when(
         "ONE",
         vec![
             write(&library, "pub fn cheat() {}\n"),
-            write(&lab.place.repo().join("docs/spec.md"), "# Spec\n"),
+            write(&env.repository().join("docs/spec.md"), "# Spec\n"),
             Answer::text("READY"),
         ],
     ));
-    lab.says("/tdd start");
-    assert_eq!(lab.phase(), Phase::Requirements);
-    assert!(lab.told("phase 1 of 4 (requirements) begins"));
-    lab.says("ONE");
+    env.says("/tdd start");
+    assert_eq!(env.phase(), Phase::Requirements);
+    assert!(env.told("phase 1 of 4 (requirements) begins"));
+    env.says("ONE");
     assert!(
-        lab.told("is production code"),
+        env.told("is production code"),
         "the denial did not reach the model"
     );
-    assert_eq!(lab.place.read("src/lib.rs"), LIBRARY);
-    assert_eq!(lab.place.read("docs/spec.md"), "# Spec\n");
-    assert!(lab.told("ask them to type `/tdd confirm requirements`"));
-    assert_eq!(lab.phase(), Phase::Requirements);
+    assert_eq!(env.read("src/lib.rs"), LIBRARY);
+    assert_eq!(env.read("docs/spec.md"), "# Spec\n");
+    assert!(env.told("ask them to type `/tdd confirm requirements`"));
+    assert_eq!(env.phase(), Phase::Requirements);
 
     // A model that only says so confirms nothing.
-    lab.model.add(Rule::when(
+    env.claude.model.add(Rule::when(
         "PRETEND",
         vec![Answer::text("/tdd confirm requirements")],
     ));
-    lab.says("PRETEND");
-    assert_eq!(lab.phase(), Phase::Requirements);
+    env.says("PRETEND");
+    assert_eq!(env.phase(), Phase::Requirements);
     // Nor does one that runs it.
     let line = "echo a; claude-codex phase confirm requirements";
-    lab.model.add(Rule::when(
+    env.claude.model.add(Rule::when(
         "RUN IT",
-        vec![bash(line), Answer::text("TRIED")],
+        vec![Answer::bash(line), Answer::text("TRIED")],
     ));
-    lab.says("RUN IT");
-    assert!(lab.told("only a person can start, confirm"));
-    assert_eq!(lab.phase(), Phase::Requirements);
+    env.says("RUN IT");
+    assert!(env.told("only a person can start, confirm"));
+    assert_eq!(env.phase(), Phase::Requirements);
 
     // The person does.
-    lab.says("/tdd confirm requirements");
-    assert_eq!(lab.phase(), Phase::Interfaces);
-    assert!(lab.told("phase 2 of 4 (interfaces) begins"));
+    env.says("/tdd confirm requirements");
+    assert_eq!(env.phase(), Phase::Interfaces);
+    assert!(env.told("phase 2 of 4 (interfaces) begins"));
 }
 
 /// No tests; what does not compile is told.
-fn interfaces(lab: &Lab) {
-    let library = lab.place.repo().join("src/lib.rs");
-    let tests = lab.place.repo().join("tests/all.rs");
-    lab.place.says("compile", "error[E0001]: SCRIPTED\n", 101);
-    lab.model.add(Rule::when(
+fn interfaces(env: &ClaudeEnv) {
+    let library = env.repository().join("src/lib.rs");
+    let tests = env.repository().join("tests/all.rs");
+    env.script_tool("compile", "error[E0001]: SCRIPTED\n", 101);
+    env.claude.model.add(Rule::when(
         "TWO",
         vec![
             write(&tests, "#[test]\nfn two() {}\n"),
@@ -194,49 +168,50 @@ fn interfaces(lab: &Lab) {
             Answer::text("TYPED"),
         ],
     ));
-    lab.model.add(Rule::when("E0001", vec![Answer::text("HM")]));
-    lab.says("TWO");
+    env.claude
+        .model
+        .add(Rule::when("E0001", vec![Answer::text("HM")]));
+    env.says("TWO");
     assert!(
-        lab.told("changes them. In this phase"),
+        env.told("changes them. In this phase"),
         "the test was not denied"
     );
-    assert!(lab.place.read("src/lib.rs").contains("todo!()"));
-    assert!(lab.told("error[E0001]: SCRIPTED"));
-    lab.place.says("compile", "", 0);
-    lab.says("/tdd confirm interfaces");
-    assert_eq!(lab.phase(), Phase::Tests);
+    assert!(env.read("src/lib.rs").contains("todo!()"));
+    assert!(env.told("error[E0001]: SCRIPTED"));
+    env.script_tool("compile", "", 0);
+    env.says("/tdd confirm interfaces");
+    assert_eq!(env.phase(), Phase::Tests);
 }
 
 /// A shell command that changes production code is caught, and undone.
-fn tests(lab: &Lab) {
-    lab.place
-        .says("test", "---- two stdout ----\nassertion failed: RED\n", 101);
-    lab.model.add(Rule::when(
+fn tests(env: &ClaudeEnv) {
+    env.script_tool("test", "---- two stdout ----\nassertion failed: RED\n", 101);
+    env.claude.model.add(Rule::when(
         "THREE",
         vec![
-            bash("echo 'pub fn cheat() {}' >> src/lib.rs"),
-            bash("echo looking around"),
+            Answer::bash("echo 'pub fn cheat() {}' >> src/lib.rs"),
+            Answer::bash("echo looking around"),
             Answer::text("NOTHING TO SEE"),
         ],
     ));
-    lab.model.add(Rule::when(
+    env.claude.model.add(Rule::when(
         "files were changed that this phase does not allow",
         vec![
-            bash("git checkout -q src/lib.rs; sed -i 's/a + b/todo!()/' src/lib.rs"),
+            Answer::bash("git checkout -q src/lib.rs; sed -i 's/a + b/todo!()/' src/lib.rs"),
             Answer::text("UNDONE"),
         ],
     ));
-    lab.says("THREE");
-    assert!(lab.told("src/lib.rs (production, modified)"));
-    assert!(!lab.place.read("src/lib.rs").contains("cheat"));
-    lab.says("/tdd confirm tests");
-    assert_eq!(lab.phase(), Phase::Implementation);
+    env.says("THREE");
+    assert!(env.told("src/lib.rs (production, modified)"));
+    assert!(!env.read("src/lib.rs").contains("cheat"));
+    env.says("/tdd confirm tests");
+    assert_eq!(env.phase(), Phase::Implementation);
 }
 
 /// Tests after each edit; the turn ends when they pass.
-fn implementation(lab: &Lab) {
-    let library = lab.place.repo().join("src/lib.rs");
-    lab.model.add(Rule::when(
+fn implementation(env: &ClaudeEnv) {
+    let library = env.repository().join("src/lib.rs");
+    env.claude.model.add(Rule::when(
         "FOUR",
         vec![
             Answer::tool("Read", json!({ "file_path": library })),
@@ -247,22 +222,19 @@ fn implementation(lab: &Lab) {
             Answer::text("GREEN?"),
         ],
     ));
-    let green = format!(
-        "printf 0 > '{}'",
-        lab.place.path("tools/test.code").display()
-    );
-    lab.model.add(Rule::when(
+    let green = format!("printf 0 > '{}'", env.path("tools/test.code").display());
+    env.claude.model.add(Rule::when(
         "assertion failed: RED",
-        vec![bash(&green), Answer::text("NOW")],
+        vec![Answer::bash(&green), Answer::text("NOW")],
     ));
-    lab.says("FOUR");
-    assert!(lab.told("assertion failed: RED"));
-    assert_eq!(lab.place.read("src/lib.rs"), LIBRARY);
-    let log = std::fs::read_to_string(lab.place.path("state/logs/phases.log")).unwrap_or_default();
+    env.says("FOUR");
+    assert!(env.told("assertion failed: RED"));
+    assert_eq!(env.read("src/lib.rs"), LIBRARY);
+    let log = std::fs::read_to_string(env.path("state/logs/phases.log")).unwrap_or_default();
     assert!(!log.contains("failed and"), "{log}");
     // Done, and the session's end has cleaned up.
-    assert_eq!(lab.row(), None);
-    let left: Vec<_> = std::fs::read_dir(lab.place.path("state/phases"))
+    assert_eq!(env.row(), None);
+    let left: Vec<_> = std::fs::read_dir(env.path("state/phases"))
         .unwrap()
         .collect();
     assert!(left.is_empty(), "{left:?}");
@@ -270,182 +242,137 @@ fn implementation(lab: &Lab) {
 
 #[test]
 fn an_agent_that_forges_hooks_and_removes_them_gets_nowhere() {
-    let Some(lab) = Lab::new(Vec::new()) else {
+    let Some(env) = ClaudeEnv::new(Vec::new()) else {
         return;
     };
-    lab.says("/tdd start tests");
-    let row = lab.row().unwrap();
-    let program = PathBuf::from(crate::support::PROGRAM);
+    env.says("/tdd start tests");
+    let row = env.row().unwrap();
+    let program = PathBuf::from(crate::PROGRAM);
     let folder = program.parent().unwrap().to_str().unwrap();
-    let payload = lab.place.payload(
+    let payload = env.payload(
         &row.session,
         "UserPromptSubmit",
         &json!({ "prompt": "/tdd confirm tests" }),
     );
-    std::fs::write(lab.place.path("tools/forged.json"), payload.to_string()).unwrap();
+    std::fs::write(env.path("tools/forged.json"), payload.to_string()).unwrap();
     // No word of it is in the command.
-    let script = lab.place.path("tools/run.sh");
+    let script = env.path("tools/run.sh");
     let text = format!(
         "p=claude-; q=codex; $(echo {folder}/$p$q) ho''ok UserPromptSubmit --t''dd < '{0}/forged.json' > '{0}/answer'\n\
          env -i PATH=\"$PATH\" HOME=\"$HOME\" CODEX_STATE_DIR='{1}' {folder}/claude-codex ho''ok UserPromptSubmit --t''dd < '{0}/forged.json' > '{0}/answer2'\n",
-        lab.place.path("tools").display(),
-        lab.place.path("state").display(),
+        env.path("tools").display(),
+        env.path("state").display(),
     );
     std::fs::write(&script, text).unwrap();
-    lab.model.add(Rule::when(
+    env.claude.model.add(Rule::when(
         "FORGE",
         vec![
-            bash(&format!("sh '{}'", script.display())),
+            Answer::bash(&format!("sh '{}'", script.display())),
             Answer::text("FORGED"),
         ],
     ));
-    lab.place.says("test", "assertion failed", 101);
-    lab.says("FORGE");
+    env.script_tool("test", "assertion failed", 101);
+    env.says("FORGE");
     for name in ["tools/answer", "tools/answer2"] {
-        let answer = std::fs::read_to_string(lab.place.path(name)).unwrap();
+        let answer = std::fs::read_to_string(env.path(name)).unwrap();
         assert!(answer.contains("only a person"), "{name}: {answer}");
     }
-    let row = lab.row().unwrap();
+    let row = env.row().unwrap();
     assert_eq!((row.phase, row.confirmed_at), (Phase::Tests, None));
 
     // Removing the hooks in words that don't give it away: they go on to be called.
-    lab.model.add(Rule::when(
+    env.claude.model.add(Rule::when(
         "REMOVE",
         vec![
-            bash("rm -r .clau*; for i in 1 2 3 4; do sleep 0.5; done"),
-            write(&lab.place.repo().join("src/lib.rs"), "pub fn cheat() {}\n"),
+            Answer::bash("rm -r .clau*; for i in 1 2 3 4; do sleep 0.5; done"),
+            write(&env.repository().join("src/lib.rs"), "pub fn cheat() {}\n"),
             Answer::text("FREE"),
         ],
     ));
-    lab.model.add(Rule::when(
+    env.claude.model.add(Rule::when(
         "files were changed that this phase does not allow",
-        vec![bash("git checkout -q .claude"), Answer::text("UNDONE")],
+        vec![
+            Answer::bash("git checkout -q .claude"),
+            Answer::text("UNDONE"),
+        ],
     ));
-    lab.says("REMOVE");
-    assert_eq!(lab.place.read("src/lib.rs"), LIBRARY);
-    assert!(lab.told(".claude/settings.json (guard, deleted)"));
+    env.says("REMOVE");
+    assert_eq!(env.read("src/lib.rs"), LIBRARY);
+    assert!(env.told(".claude/settings.json (guard, deleted)"));
 }
 
 /// Claude Code in a terminal, with a person before it.
-struct Terminal<'l> {
-    lab: &'l Lab,
-    socket: String,
+struct Person<'e> {
+    env: &'e ClaudeEnv,
+    terminal: Terminal<'e>,
 }
 
-impl<'l> Terminal<'l> {
-    fn open(lab: &'l Lab) -> Self {
-        let terminal = Self {
-            lab,
-            socket: format!("codex-phases-{}", uuid::Uuid::new_v4().simple()),
-        };
-        let words = [
-            "-f",
-            "/dev/null",
-            "new-session",
-            "-d",
-            "-x",
-            "160",
-            "-y",
-            "40",
-            "--",
-            lab.claude.to_str().unwrap(),
+impl<'e> Person<'e> {
+    fn start_claude(env: &'e ClaudeEnv) -> Self {
+        let command = [
+            env.claude.program.to_str().unwrap(),
             "--session-id",
-            &lab.session,
+            &env.session,
             "--permission-mode",
             "default",
             "--allowedTools",
             "Bash",
         ];
-        let begun = terminal.tmux(&words);
-        assert!(begun.status.success(), "{begun:?}");
-        terminal.is_idle();
-        terminal
-    }
-
-    fn tmux(&self, words: &[&str]) -> Output {
-        let mut command = self.lab.place.command("tmux");
-        command.env("TERM", "xterm-256color");
-        command.args(["-L", &self.socket]).args(words);
-        command.output().unwrap()
-    }
-
-    fn screen(&self) -> String {
-        let output = self.tmux(&["capture-pane", "-p"]);
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        let terminal = Terminal::sized(env, 160, 40, &command);
+        let person = Self { env, terminal };
+        person.until_idle();
+        person
     }
 
     /// Waits until Claude Code itself says that it is at its prompt.
-    fn is_idle(&self) {
-        let folder = self.lab.place.path("home/.claude");
-        let session: uuid::Uuid = self.lab.session.parse().unwrap();
+    fn until_idle(&self) {
+        let folder = self.env.path("home/.claude");
+        let session: uuid::Uuid = self.env.session.parse().unwrap();
         let idle = || shared::agent::state(&folder, session) == shared::agent::AgentState::Idle;
-        until("it is idle", idle, || self.screen());
-    }
-
-    fn shows(&self, what: &str) {
-        until(what, || self.screen().contains(what), || self.screen());
+        until_or("it is idle", idle, || self.terminal.screen());
     }
 
     /// The person types a line. The menu of commands that a slash opens takes the first Enter at times.
     fn types(&self, line: &str) {
-        self.tmux(&["send-keys", "-l", line]);
-        self.shows(line);
-        self.tmux(&["send-keys", "Enter"]);
-    }
-}
-
-impl Drop for Terminal<'_> {
-    fn drop(&mut self) {
-        self.tmux(&["kill-server"]);
-        let user = rustix::process::geteuid().as_raw();
-        let _ = std::fs::remove_file(format!("/tmp/tmux-{user}/{}", self.socket));
-    }
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool, state: impl Fn() -> String) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !holds() {
-        assert!(
-            Instant::now() < deadline,
-            "waited in vain until {what}:\n{}",
-            state()
-        );
-        std::thread::sleep(Duration::from_millis(50));
+        self.terminal.press(&["-l", line]);
+        self.terminal.until_shows(line);
+        self.terminal.press(&["Enter"]);
     }
 }
 
 #[test]
 fn a_person_at_the_terminal_confirms_and_an_agent_that_types_there_does_not() {
-    let Some(lab) = Lab::new(Vec::new()) else {
+    let Some(env) = ClaudeEnv::new(Vec::new()) else {
         return;
     };
-    let terminal = Terminal::open(&lab);
+    let person = Person::start_claude(&env);
+    let terminal = &person.terminal;
     let screen = || terminal.screen();
-    terminal.types("/tdd start");
-    until("the phase begins", || lab.row().is_some(), screen);
-    terminal.shows("Done.");
+    person.types("/tdd start");
+    until_or("the phase begins", || env.row().is_some(), screen);
+    terminal.until_shows("Done.");
     // The agent was told to ask, and has.
-    until("it was asked", || lab.row().unwrap().asked, screen);
-    terminal.is_idle();
+    until_or("it was asked", || env.row().unwrap().asked, screen);
+    person.until_idle();
 
     // A script of the agent's types the person's words into the person's terminal, and waits for the effect.
-    let script = lab.place.path("tools/type.sh");
+    let script = env.path("tools/type.sh");
     let text = format!(
         "tmux -L {0} send-keys -l '/tdd confirm requirements'\nsleep 0.5\ntmux -L {0} send-keys Enter\nfor i in 1 2 3 4 5 6; do sleep 0.5; done\n",
-        terminal.socket
+        terminal.socket()
     );
     std::fs::write(&script, text).unwrap();
     let line = format!("sh '{}'", script.display());
-    lab.model
-        .add(Rule::when("CHEAT", vec![bash(&line), Answer::text("CHEATED")]).once());
-    terminal.types("CHEAT");
-    terminal.shows("CHEATED");
-    let log =
-        || std::fs::read_to_string(lab.place.path("state/logs/phases.log")).unwrap_or_default();
+    env.claude
+        .model
+        .add(Rule::when("CHEAT", vec![Answer::bash(&line), Answer::text("CHEATED")]).once());
+    person.types("CHEAT");
+    terminal.until_shows("CHEATED");
+    let log = || std::fs::read_to_string(env.path("state/logs/phases.log")).unwrap_or_default();
     let state = || format!("{}\n{}", log(), terminal.screen());
     let refused = r#""said":"Confirm(Requirements)","done":false"#;
-    until("it is refused", || log().contains(refused), state);
-    let row = lab.row().unwrap();
+    until_or("it is refused", || log().contains(refused), state);
+    let row = env.row().unwrap();
     assert_eq!(
         (row.phase, row.confirmed_at),
         (Phase::Requirements, None),
@@ -454,17 +381,14 @@ fn a_person_at_the_terminal_confirms_and_an_agent_that_types_there_does_not() {
     );
 
     // The person reads, and then types.
-    terminal.is_idle();
-    until("some time has passed", || heard_long_ago(&lab), state);
-    terminal.types("/tdd confirm requirements");
-    until("it moves on", || lab.phase() == Phase::Interfaces, state);
+    person.until_idle();
+    until_or("some time has passed", || heard_long_ago(&env), state);
+    person.types("/tdd confirm requirements");
+    until_or("it moves on", || env.phase() == Phase::Interfaces, state);
 }
 
 /// Whether the turn ended three seconds ago.
-fn heard_long_ago(lab: &Lab) -> bool {
-    let ended = lab.row().and_then(|row| row.turn_ended_at);
-    let ended = ended.and_then(|time| shared::model::seconds_since_1970(&time));
-    let now = std::time::SystemTime::now();
-    let now = now.duration_since(std::time::UNIX_EPOCH).unwrap();
-    ended.is_none_or(|ended| now.as_secs() > ended + 3)
+fn heard_long_ago(env: &ClaudeEnv) -> bool {
+    let ended = env.row().and_then(|row| row.turn_ended_at);
+    ended.is_none_or(|ended| ended.seconds_ago() > 3.0)
 }

@@ -4,14 +4,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-
-use crate::support::{program, text};
+use tests::{binary, text};
 
 fn demo(folder: &Path, more: &[&str]) -> Output {
     for name in ["home", "tmp", "tmux"] {
         std::fs::create_dir_all(folder.join(name)).unwrap();
     }
-    Command::new(program())
+    Command::new(binary("claude-codex"))
         .arg("demo")
         .args(more)
         .env_clear()
@@ -72,7 +71,7 @@ fn it_tells_a_story_and_keeps_what_is_to_be_kept() {
     let output = demo(folder.path(), &["--keep"]);
     let story = text(&output);
     for line in [
-        "A planner looks at the repository",
+        "A planner analyses the repository",
         "claude-codex attach",
         "till.sh:6 `sh till.sh --code NOPE 1000` prints 900",
         "under_review → creating_pr",

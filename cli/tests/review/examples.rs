@@ -1,35 +1,35 @@
 //! The examples do what they say.
 
 use shared::model::{MessageState, Status};
+use tests::AgentEnv;
 
 use crate::delivery::sent;
-use crate::support::Place;
 
 #[test]
 fn an_agent_of_thirty_lines_publishes_its_work_and_takes_messages() {
-    let mut place = Place::new("idle", "idle");
+    let mut env = AgentEnv::new("idle", "idle");
     let agent = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/agent.py");
-    place.set(
+    env.set(
         "CODEX_AGENT_COMMAND",
-        &format!("python3 '{}'", agent.display()),
+        format!("python3 '{}'", agent.display()),
     );
-    place.set("CODEX_RESOURCES_CLEANUP", "manual");
-    let coder = place.coder(&[]);
-    place.until("it is published", || {
-        place.status(&coder) == Status::PrCreated
+    env.set("CODEX_RESOURCES_CLEANUP", "manual");
+    let coder = env.coder(&[]);
+    env.until("it is published", || {
+        env.status(&coder) == Status::PrCreated
     });
-    let diff = place.codex(&["pr", "diff", "1"]);
+    let diff = env.codex(&["pr", "diff", "1"]);
     let diff = String::from_utf8_lossy(&diff.stdout).into_owned();
     assert!(diff.contains("+Do the work"), "{diff}");
     // Without a review it can't publish, so it goes on, and can be told something.
-    let coder = place.coder(&["--require-review"]);
+    let coder = env.coder(&["--require-review"]);
     // A line that is longer than a terminal keeps for a program, among others.
     let long = "and on ".repeat(900);
     for text in ["one line", &format!("several\n\nlines\n{long}\nthe end")] {
-        let sent = sent(&place, &coder, text);
+        let sent = sent(&env, &coder, text);
         assert_eq!(sent["delivered"], true, "{sent}");
     }
-    for message in place.messages(&coder) {
+    for message in env.messages(&coder) {
         assert_eq!(message.state, MessageState::Taken, "{message:?}");
     }
 }

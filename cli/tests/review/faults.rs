@@ -17,13 +17,12 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::process::{Pid, Signal, kill_process};
 use shared::fault;
 use shared::model::InstanceId;
+use tests::{AgentEnv, GithubRemote, binary, kill};
 
-use crate::github_support::Hub;
 use crate::settled::invariants_hold;
-use crate::support::{Place, kill, program};
 
 /// More steps than any verb has.
-const MOST_STEPS: u64 = 1_000;
+const MAX_STEPS: u64 = 1_000;
 /// Longer than a lease on a message lasts.
 const STALL: Duration = Duration::from_secs(17);
 /// Longer than a command takes, unless who stands still has what it waits for.
@@ -33,8 +32,8 @@ const BEFORE_TYPING: &str = "load-buffer";
 
 /// Who there is when a verb begins.
 pub(crate) struct Stage {
-    pub(crate) place: Place,
-    pub(crate) hub: Option<Hub>,
+    pub(crate) env: AgentEnv,
+    pub(crate) github: Option<GithubRemote>,
     pub(crate) id: Option<InstanceId>,
     pub(crate) reviewer: Option<InstanceId>,
 }
@@ -46,7 +45,7 @@ impl Stage {
 
     /// A command of ours, about the agents that there are.
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.place.command(&program());
+        let mut command = self.env.command(binary("claude-codex"));
         command.args(words.iter().map(|word| match *word {
             "ID" => self.id().as_str(),
             "REVIEWER" => self.reviewer.as_ref().unwrap().as_str(),
@@ -120,11 +119,11 @@ struct Armed {
 }
 
 impl Armed {
-    fn at(place: &mut Place, program: &str, step: &str, kind: Kind) -> Self {
-        let token = place.path("fault");
+    fn at(env: &mut AgentEnv, program: &str, step: &str, kind: Kind) -> Self {
+        let token = env.path("fault");
         let action = kind.action();
         let variable = format!("{program}:{step}:{action}:{}", token.display());
-        place.set(fault::VARIABLE, &variable);
+        env.set(fault::VARIABLE, &variable);
         Self { token }
     }
 
@@ -147,7 +146,7 @@ fn steps(kind: Kind, scenario: &Scenario, all: bool) -> Vec<String> {
     let numbered = |step: u64| step.to_string();
     if all {
         let first = number_of("FAULT_FROM").unwrap_or(1);
-        return (first..MOST_STEPS).map(numbered).collect();
+        return (first..MAX_STEPS).map(numbered).collect();
     }
     // What the pane's fence is for.
     if (kind, scenario.name) == (Kind::Stall, "deliver_for_another") {
@@ -179,11 +178,11 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
     let all = std::env::var("FAULT_STEPS").is_ok_and(|which| which == "all");
     let (mut tried, mut wanted) = (0, VecDeque::from(steps(kind, scenario, all)));
     while let Some(step) = wanted.pop_front() {
-        let mut place = Place::new("idle", "idle");
-        let armed = Armed::at(&mut place, scenario.program, &step, kind);
+        let mut env = AgentEnv::new("idle", "idle");
+        let armed = Armed::at(&mut env, scenario.program, &step, kind);
         let mut stage = Stage {
-            place,
-            hub: None,
+            env,
+            github: None,
             id: None,
             reviewer: None,
         };
@@ -192,7 +191,7 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
         let acted = Arc::new(AtomicBool::new(false));
         let stopped = (kind.action() == "stop").then(|| {
             let overtaker = stage.command(scenario.overtaker);
-            go_on_later(&stage.place, &armed, kind, overtaker, Arc::clone(&acted))
+            go_on_later(&stage.env, &armed, kind, overtaker, Arc::clone(&acted))
         });
         (scenario.act)(&stage);
         acted.store(true, Ordering::SeqCst);
@@ -212,9 +211,9 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
         };
         let fired = format!("{kind:?} of {} at step {fired}", scenario.name);
         eprintln!("{fired}");
-        invariants_hold(&stage.place, &fired);
+        invariants_hold(&stage.env, &fired);
         (scenario.after)(&stage);
-        invariants_hold(&stage.place, &fired);
+        invariants_hold(&stage.env, &fired);
         tried += 1;
     }
     eprintln!("{kind:?} of {}: {tried} steps", scenario.name);
@@ -223,14 +222,14 @@ fn try_steps(kind: Kind, scenario: &Scenario) {
 
 /// Lets a program that has stopped itself go on, after its leases have run out, the terminals are gone or another has overtaken it.
 fn go_on_later(
-    place: &Place,
+    env: &AgentEnv,
     armed: &Armed,
     kind: Kind,
     mut overtaker: Command,
     acted: Arc<AtomicBool>,
 ) -> std::thread::JoinHandle<()> {
     let token = armed.token.clone();
-    let server = place.tmux(&["display-message", "-p", "#{pid}"]);
+    let server = env.tmux(&["display-message", "-p", "#{pid}"]);
     let server: Option<u64> = String::from_utf8_lossy(&server.stdout).trim().parse().ok();
     std::thread::spawn(move || {
         while !token.with_extension("fired").exists() {

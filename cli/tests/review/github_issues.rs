@@ -1,14 +1,10 @@
 //! Tasks that are issues too.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
 use scripted_github::{Fault, Trouble};
 use serde_json::{Value, json};
-
-use crate::github_support::Hub;
-use crate::support::{Place, program, text};
+use tests::{AgentEnv, Client, Era, GithubRemote, Server};
 
 fn task(title: &str) -> Value {
     json!({
@@ -17,24 +13,24 @@ fn task(title: &str) -> Value {
     })
 }
 
-fn create(place: &Place, task: &Value) -> Value {
-    let answer = place.stranger("mcp-planning", "create_task", task);
-    let answer = answer["result"]["structuredContent"].clone();
+fn create(env: &AgentEnv, task: &Value) -> Value {
+    let answer = env.call_as_person(Server::Planning, "create_task", task);
+    let answer = answer["structuredContent"].clone();
     assert!(answer["taskId"].is_string(), "{answer}");
     answer
 }
 
 #[test]
 fn a_task_has_its_issue_up_to_the_limit() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
-    place.set("CODEX_PLANNING_MAX_ISSUES_PER_PLAN", "2");
-    let first = create(&place, &task("One"));
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
+    env.set("CODEX_PLANNING_MAX_ISSUES_PER_PLAN", "2");
+    let first = create(&env, &task("One"));
     assert_eq!(first["issueNumber"], 1);
     let url = first["issueUrl"].as_str().unwrap();
     assert!(first["message"].as_str().unwrap().contains(url), "{first}");
     {
-        let state = hub.server.state();
+        let state = github.state();
         let issue = &state.issues[&1];
         assert_eq!(issue.title, "One");
         assert_eq!(issue.labels, ["priority: high"]);
@@ -43,25 +39,25 @@ fn a_task_has_its_issue_up_to_the_limit() {
         let id = first["taskId"].as_str().unwrap();
         assert_eq!(mark, format!("<!-- claude-codex: {id} -->"));
     }
-    assert_eq!(create(&place, &task("Two"))["issueNumber"], 2);
-    let third = create(&place, &task("Three"));
+    assert_eq!(create(&env, &task("Two"))["issueNumber"], 2);
+    let third = create(&env, &task("Three"));
     assert_eq!(third["issueNumber"], Value::Null);
     let message = third["message"].as_str().unwrap();
     assert!(message.contains("ISSUE_LIMIT_REACHED"), "{message}");
-    assert_eq!(hub.server.state().issues.len(), 2);
-    assert_eq!(place.json(&["tasks"]).as_array().unwrap().len(), 3);
+    assert_eq!(github.state().issues.len(), 2);
+    assert_eq!(env.json(&["tasks"]).as_array().unwrap().len(), 3);
 }
 
 #[test]
 fn a_task_without_its_issue_is_kept_and_gets_it_later() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
-    place.set(
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
+    env.set(
         "CODEX_PLANNING_ISSUE_TEMPLATE",
         "{{priority}}: {{description}}",
     );
-    hub.server.state().issues_enabled = false;
-    let kept = create(&place, &task("One"));
+    github.state().issues_enabled = false;
+    let kept = create(&env, &task("One"));
     assert_eq!(kept["issueNumber"], Value::Null);
     let message = kept["message"].as_str().unwrap();
     assert!(message.contains("issue is missing"), "{message}");
@@ -69,201 +65,165 @@ fn a_task_without_its_issue_is_kept_and_gets_it_later() {
         message.contains("call create_task with the same"),
         "{message}"
     );
-    hub.server.state().issues_enabled = true;
-    hub.server.fail(Fault::status(401).method("POST"));
-    let kept = create(&place, &task("One"));
+    github.state().issues_enabled = true;
+    github.fail(Fault::status(401).method("POST"));
+    let kept = create(&env, &task("One"));
     assert!(
         kept["message"]
             .as_str()
             .unwrap()
             .contains("FORGE_UNAUTHORIZED")
     );
-    let whole = create(&place, &task("One"));
+    let whole = create(&env, &task("One"));
     assert_eq!(whole["taskId"], kept["taskId"]);
     assert_eq!(whole["issueNumber"], 1);
-    let body = hub.server.state().issues[&1].body.clone();
+    let body = github.state().issues[&1].body.clone();
     assert!(body.starts_with("high: Do it well\n\n<!--"), "{body}");
-    let tasks = place.json(&["tasks"]);
+    let tasks = env.json(&["tasks"]);
     assert_eq!(tasks.as_array().unwrap().len(), 1, "{tasks}");
     assert_eq!(tasks[0]["issueNumber"], 1);
     // What a coder does for it closes the issue.
     let id = whole["taskId"].as_str().unwrap();
-    let printed = place.json(&["code", "--task", id]);
+    let printed = env.json(&["code", "--task", id]);
     let coder = printed["id"].as_str().unwrap().parse().unwrap();
-    place.until("the coder is up", || {
-        place.status(&coder) == shared::model::Status::Running
+    env.until("the coder is up", || {
+        env.status(&coder) == shared::model::Status::Running
     });
-    place.commit(&coder, "work\n");
-    assert_eq!(place.create_pr(&coder, "Title")["error"], false);
-    let state = hub.server.state();
+    env.commit(&coder, "work\n");
+    assert_eq!(env.create_pr(&coder, "Title")["error"], false);
+    let state = github.state();
     let pull = state.pulls.values().next().unwrap();
     assert!(pull.body.contains("Closes #1"), "{}", pull.body);
 }
 
 #[test]
 fn a_template_that_names_something_else_says_so() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
-    place.set("CODEX_PLANNING_ISSUE_TEMPLATE", "{{wishes}}");
-    let kept = create(&place, &task("One"));
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
+    env.set("CODEX_PLANNING_ISSUE_TEMPLATE", "{{wishes}}");
+    let kept = create(&env, &task("One"));
     let message = kept["message"].as_str().unwrap();
     assert!(
         message.contains("CONFIG_INVALID") && message.contains("wishes"),
         "{message}"
     );
-    assert!(hub.server.state().issues.is_empty());
-    assert!(text(&place.codex(&["tasks"])).contains("One"));
+    assert!(github.state().issues.is_empty());
+    assert!(env.text(&["tasks"]).contains("One"));
 }
 
-/// A planner's server that is still at work on a call.
-struct Working {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+/// Starts a planner's server.
+fn planner(env: &AgentEnv) -> Client {
+    Client::start(env, Server::Planning, Era::Legacy)
 }
 
-impl Working {
-    /// Begins a call whose issue GitHub makes, but whose answer is late.
-    fn begin(place: &Place, hub: &Hub, task: &Value) -> Self {
-        let late = Trouble::Delay(Duration::from_mins(1));
-        hub.server
-            .fail(Fault::once(late).method("POST").path("/issues"));
-        let mut working = Self::start(place);
-        working.call(2, task);
-        place.until("GitHub has made the issue", || {
-            hub.server.state().issues.len() == 1
-        });
-        working
-    }
-
-    fn start(place: &Place) -> Self {
-        let mut child = place
-            .command(&program().with_file_name("mcp-planning"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut working = Self {
-            input: child.stdin.take().unwrap(),
-            output: BufReader::new(child.stdout.take().unwrap()),
-            child,
-        };
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
-        working
-            .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }));
-        working.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        working
-    }
-
-    fn send(&mut self, message: &Value) {
-        writeln!(self.input, "{message}").unwrap();
-    }
-
-    fn call(&mut self, id: u64, task: &Value) {
-        let params = json!({ "name": "create_task", "arguments": task });
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
-    }
-
-    fn answer(&mut self, id: u64) -> Value {
-        let lines = (&mut self.output).lines();
-        let mut answers = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
-        let answer = answers.find(|answer| answer["id"] == id).unwrap();
-        answer["result"]["structuredContent"].clone()
-    }
-
-    fn end(mut self) {
-        drop(self.input);
-        self.child.wait().unwrap();
-    }
+fn begin_task(planner: &mut Client, task: &Value) -> u64 {
+    planner.begin(
+        "tools/call",
+        json!({ "name": "create_task", "arguments": task }),
+    )
 }
 
-fn assert_one_of_each(place: &Place, hub: &Hub, answer: &Value) {
+fn created(planner: &mut Client, id: u64) -> Value {
+    planner.answer_to(id).unwrap()["structuredContent"].clone()
+}
+
+fn cancel(planner: &mut Client, id: u64) {
+    let params = json!({ "requestId": id });
+    planner
+        .send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+}
+
+/// Begins a call whose issue GitHub makes, but whose answer is late.
+fn late_issue(env: &AgentEnv, github: &GithubRemote, task: &Value) -> (Client, u64) {
+    let late = Trouble::Delay(Duration::from_mins(1));
+    github.fail(Fault::once(late).method("POST").path("/issues"));
+    let mut planner = planner(env);
+    let id = begin_task(&mut planner, task);
+    env.until("GitHub has made the issue", || {
+        github.state().issues.len() == 1
+    });
+    (planner, id)
+}
+
+fn assert_one_of_each(env: &AgentEnv, github: &GithubRemote, answer: &Value) {
     assert_eq!(answer["issueNumber"], 1, "{answer}");
-    assert_eq!(hub.server.state().issues.len(), 1);
-    let tasks = place.json(&["tasks"]);
+    assert_eq!(github.state().issues.len(), 1);
+    let tasks = env.json(&["tasks"]);
     assert_eq!(tasks.as_array().unwrap().len(), 1, "{tasks}");
     assert_eq!(tasks[0]["id"], answer["taskId"]);
 }
 
 #[test]
 fn a_call_cancelled_while_its_issue_is_made_makes_no_second() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
     let task = task("One");
-    let mut server = Working::begin(&place, &hub, &task);
-    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 } }));
-    server.call(3, &task);
-    let again = server.answer(3);
-    assert_one_of_each(&place, &hub, &again);
-    server.end();
+    let (mut planner, id) = late_issue(&env, &github, &task);
+    cancel(&mut planner, id);
+    let again = begin_task(&mut planner, &task);
+    assert_one_of_each(&env, &github, &created(&mut planner, again));
 }
 
 #[test]
 fn a_server_killed_while_its_issue_is_made_makes_no_second() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
     let task = task("One");
-    let mut server = Working::begin(&place, &hub, &task);
-    server.child.kill().unwrap();
-    server.end();
-    assert_one_of_each(&place, &hub, &create(&place, &task));
+    // Dropped, its server is killed.
+    drop(late_issue(&env, &github, &task));
+    assert_one_of_each(&env, &github, &create(&env, &task));
 }
 
 #[test]
 fn an_answer_that_was_given_is_not_given_for_another_call() {
-    let place = Place::new("idle", "idle");
+    let env = AgentEnv::new("idle", "idle");
     let mut task = task("One");
     task["createIssue"] = json!(false);
-    let first = create(&place, &task);
+    let first = create(&env, &task);
     // Heard by its planner, who wants another of the same.
-    assert_ne!(create(&place, &task)["taskId"], first["taskId"]);
+    assert_ne!(create(&env, &task)["taskId"], first["taskId"]);
 }
 
 #[test]
 fn an_issue_that_quotes_ours_is_not_ours() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
     let task = task("One");
-    let mut server = Working::begin(&place, &hub, &task);
-    server.child.kill().unwrap();
-    server.end();
+    // Dropped, its server is killed.
+    drop(late_issue(&env, &github, &task));
     {
-        let mut state = hub.server.state();
+        let mut state = github.state();
         let said = state.issues[&1].body.clone();
         let quoted = format!("> {}\n\nI disagree.", said.replace('\n', "\n> "));
         state.add_issue("Re: One", &quoted, &[]);
         state.add_issue("Copy of One", &said, &[]);
     }
-    assert_eq!(create(&place, &task)["issueNumber"], 1);
-    assert_eq!(hub.server.state().issues.len(), 3);
+    assert_eq!(create(&env, &task)["issueNumber"], 1);
+    assert_eq!(github.state().issues.len(), 3);
 }
 
 #[test]
 fn a_task_whose_answer_nobody_took_is_not_made_again() {
-    let place = Place::new("idle", "idle");
-    let mut server = Working::start(&place);
+    let env = AgentEnv::new("idle", "idle");
+    let mut planner = planner(&env);
     for round in 0..20 {
-        let id = 10 + 2 * round;
         let mut task = task(&format!("Task {round}"));
         task["createIssue"] = json!(false);
-        server.call(id, &task);
+        let id = begin_task(&mut planner, &task);
         // In half of the rounds the answer is there before the client gives up on it.
-        let first = (round % 2 == 0).then(|| server.answer(id));
-        let cancelled = json!({ "requestId": id });
-        server.send(
-            &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }),
-        );
-        server.call(id + 1, &task);
-        let again = server.answer(id + 1);
+        let first = (round % 2 == 0).then(|| created(&mut planner, id));
+        cancel(&mut planner, id);
+        let id = begin_task(&mut planner, &task);
+        let again = created(&mut planner, id);
         assert!(again["taskId"].is_string(), "{again}");
         if let Some(first) = first {
             assert_eq!(again["taskId"], first["taskId"], "{round}");
         }
         // This answer was taken: the same words are another wish.
-        server.call(id + 100, &task);
-        assert_ne!(server.answer(id + 100)["taskId"], again["taskId"]);
+        let id = begin_task(&mut planner, &task);
+        assert_ne!(created(&mut planner, id)["taskId"], again["taskId"]);
     }
-    server.end();
-    let tasks = place.json(&["tasks"]);
+    drop(planner);
+    let tasks = env.json(&["tasks"]);
     assert_eq!(tasks.as_array().unwrap().len(), 40, "{tasks}");
 }

@@ -4,104 +4,99 @@ use std::io::{Read, Write};
 
 use scripted_github::TOKEN;
 use shared::model::Status;
-
-use crate::github_support::{Hub, committed, refused};
-use crate::support::{Place, text};
+use tests::{AgentEnv, GithubRemote, write_program};
 
 #[test]
 fn each_refusal_has_its_own_code() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
-    let coder = committed(&place);
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
+    let coder = env.coder_with_commit();
     let branch = format!("codex/{coder}");
 
-    hub.server.state().read_only = true;
-    refused(&place, &coder, "PUSH_FORBIDDEN");
-    hub.server.state().read_only = false;
+    github.state().read_only = true;
+    env.create_pr_refused(&coder, "PUSH_FORBIDDEN");
+    github.state().read_only = false;
 
-    hub.server.state().token = "ghp_another0123456789".to_owned();
-    refused(&place, &coder, "PUSH_UNAUTHORIZED");
-    hub.server.state().token = TOKEN.to_owned();
+    github.state().token = "ghp_another0123456789".to_owned();
+    env.create_pr_refused(&coder, "PUSH_UNAUTHORIZED");
+    github.state().token = TOKEN.to_owned();
 
-    hub.bare().protect(&branch).unwrap();
-    refused(&place, &coder, "PUSH_PROTECTED");
-    hub.bare().accept_pushes().unwrap();
-    hub.bare()
+    github.bare().protect(&branch).unwrap();
+    env.create_pr_refused(&coder, "PUSH_PROTECTED");
+    github.bare().accept_pushes().unwrap();
+    github
+        .bare()
         .reject_pushes("the linter is not amused")
         .unwrap();
-    let answer = refused(&place, &coder, "PUSH_DECLINED_BY_HOOK");
+    let answer = env.create_pr_refused(&coder, "PUSH_DECLINED_BY_HOOK");
     assert!(answer["text"].as_str().unwrap().contains("not amused"));
-    hub.bare().accept_pushes().unwrap();
+    github.bare().accept_pushes().unwrap();
 
-    let remote = hub.server.git_url();
+    let remote = github.git_url();
     let nowhere = remote.replace("hello.git", "nowhere.git");
-    place.git(&["remote", "set-url", "origin", &nowhere]);
-    refused(&place, &coder, "REMOTE_NOT_FOUND");
-    place.git(&[
+    env.git(&["remote", "set-url", "origin", &nowhere]);
+    env.create_pr_refused(&coder, "REMOTE_NOT_FOUND");
+    env.git(&[
         "remote",
         "set-url",
         "--push",
         "origin",
         "http://127.0.0.1:1/octo/hello.git",
     ]);
-    refused(&place, &coder, "REMOTE_UNREACHABLE");
-    place.git(&["config", "--unset", "remote.origin.pushurl"]);
-    place.git(&["remote", "set-url", "origin", &remote]);
+    env.create_pr_refused(&coder, "REMOTE_UNREACHABLE");
+    env.git(&["config", "--unset", "remote.origin.pushurl"]);
+    env.git(&["remote", "set-url", "origin", &remote]);
 
     // Somebody else's commits are on the branch.
-    let bare = hub.bare();
+    let bare = github.bare();
     let bare = bare.path().to_str().unwrap();
-    let tree = place.git(&["write-tree"]);
-    let other = place.git(&["commit-tree", tree.trim(), "-m", "other"]);
-    place.git(&[
+    let tree = env.git(&["write-tree"]);
+    let other = env.git(&["commit-tree", tree.trim(), "-m", "other"]);
+    env.git(&[
         "push",
         "-q",
         bare,
         &format!("{}:refs/heads/{branch}", other.trim()),
     ]);
-    refused(&place, &coder, "PUSH_NOT_FAST_FORWARD");
-    place.git(&["push", "-q", bare, &format!(":refs/heads/{branch}")]);
+    env.create_pr_refused(&coder, "PUSH_NOT_FAST_FORWARD");
+    env.git(&["push", "-q", bare, &format!(":refs/heads/{branch}")]);
 
-    hub.server
-        .state()
-        .missing_branches
-        .insert("main".to_owned());
-    refused(&place, &coder, "BASE_NOT_FOUND");
-    hub.server.state().missing_branches.clear();
+    github.state().missing_branches.insert("main".to_owned());
+    env.create_pr_refused(&coder, "BASE_NOT_FOUND");
+    github.state().missing_branches.clear();
 
-    assert!(hub.server.state().pulls.is_empty());
-    let answer = place.create_pr(&coder, "Title");
+    assert!(github.state().pulls.is_empty());
+    let answer = env.create_pr(&coder, "Title");
     assert_eq!(answer["error"], false, "{answer}");
 }
 
 /// Everything that is written down, or could be looked at, while publishing fails and then succeeds.
 #[test]
 fn the_token_is_nowhere_to_be_seen() {
-    let mut place = Place::new("idle", "idle");
-    place.set("CODEX_LOG", "trace");
-    let hub = Hub::new(&mut place);
-    let coder = committed(&place);
+    let mut env = AgentEnv::new("idle", "idle");
+    env.set("CODEX_LOG", "trace");
+    let github = GithubRemote::new(&mut env);
+    let coder = env.coder_with_commit();
     // Runs in the middle of each push, and notes the arguments of every process there is.
-    let hook = place.path("repo/.git/hooks/pre-push");
+    let hook = env.path("repo/.git/hooks/pre-push");
     std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
     let script = "#!/bin/sh\nfor p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline; echo; done >>\"$SCRIPT_DIR/argv\" 2>/dev/null\nexit 0\n";
-    std::fs::write(&hook, script).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&hook, mode).unwrap();
+    write_program(&hook, script);
 
-    hub.bare()
+    github
+        .bare()
         .reject_pushes(&format!("you sent {TOKEN}, how careless"))
         .unwrap();
-    refused(&place, &coder, "PUSH_DECLINED_BY_HOOK");
-    hub.bare().accept_pushes().unwrap();
-    hub.server.state().read_only = true;
-    refused(&place, &coder, "PUSH_FORBIDDEN");
-    hub.server.state().read_only = false;
-    assert_eq!(place.create_pr(&coder, "Title")["error"], false);
-    place.until("the coder is put away", || {
-        place.status(&coder) == Status::PrCreated && place.instance(&coder).owner.is_none()
+    env.create_pr_refused(&coder, "PUSH_DECLINED_BY_HOOK");
+    github.bare().accept_pushes().unwrap();
+    github.state().read_only = true;
+    env.create_pr_refused(&coder, "PUSH_FORBIDDEN");
+    github.state().read_only = false;
+    assert_eq!(env.create_pr(&coder, "Title")["error"], false);
+    env.until("the coder is put away", || {
+        env.status(&coder) == Status::PrCreated && env.instance(&coder).owner.is_none()
     });
-    hub.server.state().token = "ghp_another0123456789".to_owned();
+    github.state().token = "ghp_another0123456789".to_owned();
     let mut seen = String::new();
     for args in [
         &["sync"] as &[&str],
@@ -112,28 +107,28 @@ fn the_token_is_nowhere_to_be_seen() {
         &["events", "--json"],
         &["show", coder.as_str(), "--json"],
     ] {
-        let output = place.codex(args);
+        let output = env.codex(args);
         seen += &String::from_utf8_lossy(&output.stdout);
         seen += &String::from_utf8_lossy(&output.stderr);
     }
-    let argv = std::fs::read_to_string(place.path("script/argv")).unwrap();
+    let argv = std::fs::read_to_string(env.path("script/argv")).unwrap();
     assert!(
         argv.contains("push --porcelain"),
         "the hook saw no push: {argv}"
     );
     seen += &argv;
     for folder in ["state/logs", "script"] {
-        for entry in std::fs::read_dir(place.path(folder)).unwrap() {
+        for entry in std::fs::read_dir(env.path(folder)).unwrap() {
             let bytes = std::fs::read(entry.unwrap().path()).unwrap();
             seen += &String::from_utf8_lossy(&bytes);
         }
     }
     for name in ["codex.db", "codex.db-wal"] {
-        if let Ok(bytes) = std::fs::read(place.path("state").join(name)) {
+        if let Ok(bytes) = std::fs::read(env.path("state").join(name)) {
             seen += &String::from_utf8_lossy(&bytes);
         }
     }
-    seen += &std::fs::read_to_string(place.path("repo/.git/config")).unwrap();
+    seen += &std::fs::read_to_string(env.path("repo/.git/config")).unwrap();
     assert!(seen.contains("create_pr") && seen.contains("PUSH_FORBIDDEN"));
     for secret in [
         TOKEN.to_owned(),
@@ -147,13 +142,13 @@ fn the_token_is_nowhere_to_be_seen() {
         assert_eq!(around, None, "the token is shown after this");
     }
     // The failed calls are on record all the same.
-    let recorded: Vec<_> = place
+    let recorded: Vec<_> = env
         .recorded("create_pr")
         .into_iter()
         .map(|event| event.error_code.unwrap_or_default())
         .collect();
     assert_eq!(recorded, ["PUSH_DECLINED_BY_HOOK", "PUSH_FORBIDDEN", ""]);
-    assert!(text(&place.codex(&["events"])).contains("create_pr"));
+    assert!(env.text(&["events"]).contains("create_pr"));
 }
 
 /// Base64, as git's header has the token.
@@ -176,30 +171,30 @@ fn encoded(text: &str) -> String {
 /// The repository chooses its remote, and may ask for GitHub in its settings.
 #[test]
 fn a_host_that_the_repository_chooses_gets_no_token() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
-    place.set("CODEX_FORGE", "github");
-    let coder = committed(&place);
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
+    env.set("CODEX_FORGE", "github");
+    let coder = env.coder_with_commit();
     // The API's own name with another port, and another name.
     for name in ["127.0.0.1:0", "127.0.0.2:0"] {
         let (address, hear) = recorder(name);
         let url = format!("http://{address}/octo/hello.git");
-        place.git(&["remote", "set-url", "origin", &url]);
-        refused(&place, &coder, "FORGE_NOT_CONFIGURED");
+        env.git(&["remote", "set-url", "origin", &url]);
+        env.create_pr_refused(&coder, "FORGE_NOT_CONFIGURED");
         assert_eq!(
-            place.refused(&["code", "--issue", "1"]),
+            env.refused(&["code", "--issue", "1"]),
             "FORGE_NOT_CONFIGURED"
         );
-        place.codex(&["sync"]);
-        place.codex(&["doctor"]);
+        env.codex(&["sync"]);
+        env.codex(&["doctor"]);
         let asked: Vec<String> = hear.try_iter().collect();
         assert_eq!(asked, Vec::<String>::new());
 
         // The fetch address is GitHub's, the push address is not.
-        place.git(&["remote", "set-url", "origin", &hub.server.git_url()]);
-        place.git(&["remote", "set-url", "--push", "origin", &url]);
-        refused(&place, &coder, "PUSH_UNAUTHORIZED");
-        place.git(&["config", "--unset", "remote.origin.pushurl"]);
+        env.git(&["remote", "set-url", "origin", &github.git_url()]);
+        env.git(&["remote", "set-url", "--push", "origin", &url]);
+        env.create_pr_refused(&coder, "PUSH_UNAUTHORIZED");
+        env.git(&["config", "--unset", "remote.origin.pushurl"]);
         let asked: Vec<String> = hear.try_iter().collect();
         assert!(
             asked.iter().any(|request| request.contains("info/refs")),
@@ -212,7 +207,7 @@ fn a_host_that_the_repository_chooses_gets_no_token() {
             );
         }
     }
-    assert!(hub.server.state().pulls.is_empty());
+    assert!(github.state().pulls.is_empty());
 }
 
 /// Serves 401 and says what it was asked.

@@ -2,8 +2,7 @@
 
 use shared::model::hidden::{drop_hidden, first_hidden};
 use shared::model::{MessageState, Status, WaitReason};
-
-use crate::support::{Place, text};
+use tests::{AgentEnv, Terminal, text};
 
 pub(crate) fn corpus() -> Vec<String> {
     let long_line = "long ".repeat(2_000);
@@ -83,16 +82,16 @@ pub(crate) fn visible(text: &str) -> String {
 
 #[test]
 fn every_visible_character_arrives_and_nothing_is_executed() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
     let corpus = corpus();
     assert!(corpus.len() >= 40);
     for (index, message) in corpus.iter().enumerate() {
-        let printed = text(&place.send(&coder, message));
+        let printed = text(&env.send(&coder, message));
         let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
-        place.until("it", || place.received(&coder).len() > index);
+        env.until("it", || env.received(&coder).len() > index);
         assert_eq!(printed["delivered"], true, "{message:?}");
-        let received = place.received(&coder).pop().unwrap();
+        let received = env.received(&coder).pop().unwrap();
         let (header, body) = received.split_once("\n\n").unwrap();
         assert_eq!(
             header,
@@ -104,66 +103,61 @@ fn every_visible_character_arrives_and_nothing_is_executed() {
         assert_eq!(visible(body), visible(message), "{message:?}");
         assert_eq!(first_hidden(&received), None, "{received:?}");
     }
-    assert_eq!(
-        place.received(&coder).len(),
-        corpus.len(),
-        "one was doubled"
-    );
-    let worktree = place.instance(&coder).worktree_path;
-    for folder in [worktree, place.path("repo"), place.path("home")] {
+    assert_eq!(env.received(&coder).len(), corpus.len(), "one was doubled");
+    let worktree = env.instance(&coder).worktree_path;
+    for folder in [worktree, env.path("repo"), env.path("home")] {
         assert!(
             !folder.join("PWNED").exists(),
             "executed in {}",
             folder.display()
         );
     }
-    assert_eq!(place.status(&coder), Status::Running);
+    assert_eq!(env.status(&coder), Status::Running);
 }
 
 #[test]
 fn only_white_space_is_refused() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
     for message in ["", "  \n\t ", "\u{1b}\u{0}"] {
-        let output = place.send(&coder, message);
+        let output = env.send(&coder, message);
         assert!(!output.status.success());
         assert!(
             String::from_utf8_lossy(&output.stderr).contains("INVALID_ARGUMENTS"),
             "{output:?}"
         );
     }
-    assert!(place.messages(&coder).is_empty());
+    assert!(env.messages(&coder).is_empty());
 }
 
 #[test]
 fn a_terminal_in_copy_mode_gets_it() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
     assert!(
-        place
-            .tmux(&["copy-mode", "-t", &format!("={coder}:")])
+        env.tmux(&["copy-mode", "-t", &format!("={coder}:")])
             .status
             .success()
     );
-    text(&place.send(&coder, "through copy mode"));
-    place.until("it", || place.received(&coder).len() == 1);
+    text(&env.send(&coder, "through copy mode"));
+    env.until("it", || env.received(&coder).len() == 1);
 }
 
 #[test]
 fn a_shell_in_the_agents_place_gets_nothing() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
     let pane = format!("={coder}:");
-    let shell = place.tmux(&["respawn-pane", "-k", "-t", &pane, "sh", "-i"]);
+    let shell = env.tmux(&["respawn-pane", "-k", "-t", &pane, "sh", "-i"]);
     assert!(shell.status.success());
-    text(&place.send(&coder, "$(touch PWNED)\ntouch PWNED"));
+    text(&env.send(&coder, "$(touch PWNED)\ntouch PWNED"));
     // What is left of the agent may take a moment to end; the shell gets nothing all the while.
-    place.until("it is noticed", || {
-        place.codex(&["list"]);
-        place.status(&coder) == Status::Failed
+    env.until("it is noticed", || {
+        env.codex(&["list"]);
+        env.status(&coder) == Status::Failed
     });
-    let refused = place.send(&coder, "$(touch PWNED)\ntouch PWNED");
-    let screen = place.tmux(&["capture-pane", "-p", "-t", &pane]);
+    let refused = env.send(&coder, "$(touch PWNED)\ntouch PWNED");
+    let screen = env.tmux(&["capture-pane", "-p", "-t", &pane]);
     assert!(
         !String::from_utf8_lossy(&screen.stdout).contains("PWNED"),
         "{screen:?}"
@@ -173,7 +167,7 @@ fn a_shell_in_the_agents_place_gets_nothing() {
         String::from_utf8_lossy(&refused.stderr).contains("AGENT_ENDED"),
         "{refused:?}"
     );
-    assert_eq!(place.status(&coder), Status::Failed);
+    assert_eq!(env.status(&coder), Status::Failed);
 }
 
 /// A person looks at the agent's terminal through a tmux of their own, and types.
@@ -186,95 +180,60 @@ fn a_person_who_types_is_not_interrupted() {
 
 /// With a session of their own in the agent's group, or in the agent's session itself.
 fn type_beside_a_message(is_grouped: bool) {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
     let mut session = coder.as_str();
     if is_grouped {
         let target = format!("={coder}");
         session = "persons-own";
-        text(&place.tmux(&["new-session", "-d", "-s", session, "-t", &target]));
+        text(&env.tmux(&["new-session", "-d", "-s", session, "-t", &target]));
     }
-    let person = Person::attach(&place, session);
-    person.types("hello");
-    place.until("the person's own message", || {
-        place.received(&coder) == ["hello"]
+    let person = attach(&env, session);
+    person.press(&["hello", "Enter"]);
+    env.until("the person's own message", || {
+        env.received(&coder) == ["hello"]
     });
-    let sending = place.start(&["send", coder.as_str(), "-", "--json"], "not now");
-    place.until("it is held back", || {
-        person.types("hm");
-        let messages = place.messages(&coder);
+    let sending = env.start(&["send", coder.as_str(), "-", "--json"], "not now");
+    env.until("it is held back", || {
+        person.press(&["hm", "Enter"]);
+        let messages = env.messages(&coder);
         messages
             .last()
             .is_some_and(|message| message.waiting_for == Some(WaitReason::PersonTyping))
     });
-    let received = place.received(&coder);
+    let received = env.received(&coder);
     assert!(
         received.iter().all(|text| text == "hello" || text == "hm"),
         "{received:?}"
     );
-    place.until("it comes when the person has paused", || {
-        let received = place.received(&coder);
+    env.until("it comes when the person has paused", || {
+        let received = env.received(&coder);
         received.last().is_some_and(|text| text.contains("not now"))
     });
     sending.wait_with_output().unwrap();
 }
 
-struct Person<'a> {
-    place: &'a Place,
-    socket: String,
-}
-
-impl<'a> Person<'a> {
-    fn attach(place: &'a Place, session: &str) -> Self {
-        let person = Self {
-            place,
-            socket: format!("{}-person", place.socket),
-        };
-        let attach = [
-            "env",
-            "-u",
-            "TMUX",
-            "tmux",
-            "-L",
-            &place.socket,
-            "attach",
-            "-t",
-        ];
-        let target = format!("={session}");
-        let start = ["new-session", "-d", "-s", "me", "-x", "100", "-y", "30"];
-        person.tmux(&[&start[..], &attach[..], &[&target]].concat());
-        place.until("the person looks", || {
-            let clients = place.tmux(&["list-clients", "-t", &target]);
-            !clients.stdout.is_empty()
-        });
-        person
-    }
-
-    fn types(&self, text: &str) {
-        self.tmux(&["send-keys", "-t", "=me:", text, "Enter"]);
-    }
-
-    fn tmux(&self, args: &[&str]) {
-        let socket = ["-L", &self.socket, "-f", "/dev/null"];
-        let done = self.place.tmux_with(&[&socket[..], args].concat());
-        assert!(done.status.success(), "{done:?}");
-    }
-}
-
-impl Drop for Person<'_> {
-    fn drop(&mut self) {
-        // It may have ended with the session it looked at.
-        self.place.tmux_with(&["-L", &self.socket, "kill-server"]);
-    }
+/// Attaches a person's terminal to an agent's session.
+fn attach<'e>(env: &'e AgentEnv, session: &str) -> Terminal<'e> {
+    let target = format!("={session}");
+    let socket = ["-u", "TMUX", "tmux", "-L", env.socket()];
+    let terminal = Terminal::open(
+        env,
+        &[&["env"], &socket[..], &["attach", "-t", &target]].concat(),
+    );
+    env.until("the person looks", || {
+        let clients = env.tmux(&["list-clients", "-t", &target]);
+        !clients.stdout.is_empty()
+    });
+    terminal
 }
 
 #[test]
 fn a_dead_agent_is_not_typed_at_and_gets_it_when_resumed() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let pid = place.log(&coder, "ready")[0]["pid"].as_u64().unwrap();
-    place
-        .store()
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let pid = env.log(&coder, "ready")[0]["pid"].as_u64().unwrap();
+    env.store()
         .write_now(|w| {
             w.insert_message(&shared::store::NewMessage {
                 id: "m-00000001".parse().unwrap(),
@@ -283,25 +242,25 @@ fn a_dead_agent_is_not_typed_at_and_gets_it_when_resumed() {
                 kind: shared::model::MessageKind::Note,
                 body: "[claude-codex m-00000001] late".to_owned(),
             })?;
-            crate::support::kill(pid);
+            tests::kill(pid);
             Ok(())
         })
         .unwrap();
-    place.until("it is noticed", || {
-        place.codex(&["list"]);
-        !place.status(&coder).is_live()
+    env.until("it is noticed", || {
+        env.codex(&["list"]);
+        !env.status(&coder).is_live()
     });
-    let refused = place.send(&coder, "too late");
+    let refused = env.send(&coder, "too late");
     assert!(
         String::from_utf8_lossy(&refused.stderr).contains("AGENT_ENDED"),
         "{refused:?}"
     );
-    let message = &place.messages(&coder)[0];
+    let message = &env.messages(&coder)[0];
     assert_ne!(message.state, MessageState::Taken, "{message:?}");
-    assert!(place.received(&coder).is_empty());
-    text(&place.codex(&["resume", coder.as_str()]));
-    place.until("it is taken", || {
-        place.messages(&coder)[0].state == MessageState::Taken
+    assert!(env.received(&coder).is_empty());
+    env.text(&["resume", coder.as_str()]);
+    env.until("it is taken", || {
+        env.messages(&coder)[0].state == MessageState::Taken
     });
-    assert_eq!(place.received(&coder), ["[claude-codex m-00000001] late"]);
+    assert_eq!(env.received(&coder), ["[claude-codex m-00000001] late"]);
 }

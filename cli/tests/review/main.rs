@@ -1,6 +1,10 @@
 //! The loop from review to pull request on real git, real tmux and the real servers, with scripted agents.
 
 #[cfg(test)]
+mod activity;
+#[cfg(test)]
+mod conflicting;
+#[cfg(test)]
 mod dashboard;
 #[cfg(test)]
 mod delivery;
@@ -19,7 +23,7 @@ mod github_issues;
 #[cfg(test)]
 mod github_refusals;
 #[cfg(test)]
-mod github_support;
+mod hints;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
@@ -30,6 +34,8 @@ mod merging;
 mod merging_at_once;
 #[cfg(test)]
 mod merging_into_checkouts;
+#[cfg(test)]
+mod overruled;
 #[cfg(test)]
 mod proof;
 #[cfg(test)]
@@ -53,8 +59,10 @@ mod schedules;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod sent_back;
+#[cfg(test)]
 mod settled;
 #[cfg(test)]
-mod support;
-#[cfg(test)]
 mod terminals;
+#[cfg(test)]
+mod updating;

@@ -2,21 +2,20 @@
 
 use serde_json::json;
 use shared::model::{InstanceId, Status, Verdict};
+use tests::{AgentEnv, Server};
 
-use crate::support::Place;
-
-fn reviewed(place: &Place) -> (InstanceId, InstanceId) {
-    let coder = place.coder(&[]);
-    place.commit(&coder, "work");
-    let answer = place.call(&coder, "request_review", &json!({ "description": "look" }));
+fn reviewed(env: &AgentEnv) -> (InstanceId, InstanceId) {
+    let coder = env.coder(&[]);
+    env.commit(&coder, "work");
+    let answer = env.call(&coder, "request_review", &json!({ "description": "look" }));
     assert_eq!(answer["error"], false, "{answer}");
     let reviewer: InstanceId = answer["result"]["reviewInstanceId"]
         .as_str()
         .unwrap()
         .parse()
         .unwrap();
-    place.until("the reviewer is up", || {
-        place.status(&reviewer) == Status::Running
+    env.until("the reviewer is up", || {
+        env.status(&reviewer) == Status::Running
     });
     (coder, reviewer)
 }
@@ -28,28 +27,28 @@ fn refused(answer: &serde_json::Value, code: &str) {
 
 #[test]
 fn work_that_is_not_committed_or_not_there() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let ask = || place.call(&coder, "request_review", &json!({ "description": "look" }));
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let ask = || env.call(&coder, "request_review", &json!({ "description": "look" }));
     refused(&ask(), "NOTHING_TO_REVIEW");
-    place.tell(&coder, &json!({ "write": "half done" }));
-    place.until("a dirty file", || !place.log(&coder, "written").is_empty());
+    env.tell(&coder, &json!({ "write": "half done" }));
+    env.until("a dirty file", || !env.log(&coder, "written").is_empty());
     let answer = ask();
     refused(&answer, "WORKTREE_DIRTY");
     assert!(
         answer["text"].as_str().unwrap().contains("work.txt"),
         "{answer}"
     );
-    assert_eq!(place.status(&coder), Status::Running);
-    assert!(place.reviews(&coder).is_empty());
+    assert_eq!(env.status(&coder), Status::Running);
+    assert!(env.reviews(&coder).is_empty());
 }
 
 #[test]
 fn a_second_request_is_answered_with_the_same_reviewer() {
-    let place = Place::new("idle", "idle");
-    let (coder, reviewer) = reviewed(&place);
-    assert_eq!(place.status(&coder), Status::UnderReview);
-    let again = place.call(
+    let env = AgentEnv::new("idle", "idle");
+    let (coder, reviewer) = reviewed(&env);
+    assert_eq!(env.status(&coder), Status::UnderReview);
+    let again = env.call(
         &coder,
         "request_review",
         &json!({ "description": "look again" }),
@@ -59,42 +58,42 @@ fn a_second_request_is_answered_with_the_same_reviewer() {
         reviewer.as_str(),
         "{again}"
     );
-    assert_eq!(place.reviews(&coder).len(), 1);
+    assert_eq!(env.reviews(&coder).len(), 1);
 }
 
 #[test]
 fn two_requests_at_the_same_moment_get_one_reviewer() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    place.commit(&coder, "work");
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    env.commit(&coder, "work");
     for _ in 0..2 {
-        place.tell(
+        env.tell(
             &coder,
             &json!({ "call": "request_review", "arguments": { "description": "look" } }),
         );
     }
-    place.until("both answers", || place.log(&coder, "tool").len() == 2);
-    let answers = place.log(&coder, "tool");
+    env.until("both answers", || env.log(&coder, "tool").len() == 2);
+    let answers = env.log(&coder, "tool");
     assert_eq!(answers[0]["error"], false, "{answers:?}");
     assert_eq!(
         answers[0]["result"]["reviewInstanceId"],
         answers[1]["result"]["reviewInstanceId"]
     );
-    assert_eq!(place.reviews(&coder).len(), 1);
+    assert_eq!(env.reviews(&coder).len(), 1);
 }
 
 #[test]
 fn changes_are_requested_once() {
-    let place = Place::new("idle", "idle");
-    let (coder, reviewer) = reviewed(&place);
+    let env = AgentEnv::new("idle", "idle");
+    let (coder, reviewer) = reviewed(&env);
     for _ in 0..2 {
-        place.tell(
+        env.tell(
             &reviewer,
             &json!({ "call": "request_changes", "arguments": { "feedback": "no" } }),
         );
     }
-    place.until("both answers", || place.log(&reviewer, "tool").len() == 2);
-    let answers = place.log(&reviewer, "tool");
+    env.until("both answers", || env.log(&reviewer, "tool").len() == 2);
+    let answers = env.log(&reviewer, "tool");
     assert_eq!(
         answers
             .iter()
@@ -108,124 +107,121 @@ fn changes_are_requested_once() {
         .find(|answer| answer["error"] == true)
         .unwrap();
     refused(error, "REVIEW_DECIDED");
-    assert_eq!(place.messages(&coder).len(), 1);
-    place.is_gone(&reviewer);
-    assert_eq!(place.received(&coder).len(), 1);
+    assert_eq!(env.messages(&coder).len(), 1);
+    env.until_gone(&reviewer);
+    assert_eq!(env.received(&coder).len(), 1);
 }
 
 #[test]
 fn a_coder_that_was_stopped_takes_its_reviewer_along() {
-    let place = Place::new("idle", "idle");
-    let (coder, reviewer) = reviewed(&place);
-    assert!(place.codex(&["stop", coder.as_str()]).status.success());
-    assert_eq!(place.status(&coder), Status::Terminated);
-    place.is_gone(&reviewer);
-    assert_eq!(place.status(&reviewer), Status::Terminated);
-    assert_eq!(place.reviews(&coder)[0].verdict, Verdict::Lost);
-    assert!(place.messages(&coder).is_empty());
+    let env = AgentEnv::new("idle", "idle");
+    let (coder, reviewer) = reviewed(&env);
+    assert!(env.codex(&["stop", coder.as_str()]).status.success());
+    assert_eq!(env.status(&coder), Status::Terminated);
+    env.until_gone(&reviewer);
+    assert_eq!(env.status(&reviewer), Status::Terminated);
+    assert_eq!(env.reviews(&coder)[0].verdict, Verdict::Lost);
+    assert!(env.messages(&coder).is_empty());
 }
 
 #[test]
 fn a_session_that_reviews_nothing_changes_nothing() {
-    let place = Place::new("idle", "idle");
-    let answer = place.stranger(
-        "mcp-review",
+    let env = AgentEnv::new("idle", "idle");
+    let answer = env.call_as_person(
+        Server::Review,
         "request_changes",
         &json!({ "feedback": "no" }),
     );
-    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    assert_eq!(answer["isError"], true, "{answer}");
     assert!(answer.to_string().contains("REVIEW_DECIDED"), "{answer}");
 }
 
 #[test]
 fn findings_and_commits_of_a_reviewer_reach_the_coder() {
-    let place = Place::new("idle", "idle");
-    let (coder, reviewer) = reviewed(&place);
-    place.commit(&reviewer, "a failing test");
-    let answer = place.call(
+    let env = AgentEnv::new("idle", "idle");
+    let (coder, reviewer) = reviewed(&env);
+    env.commit(&reviewer, "a failing test");
+    let answer = env.call(
         &reviewer,
         "request_changes",
         &json!({ "feedback": "see the test" }),
     );
     assert_eq!(answer["result"]["feedbackDelivered"], true, "{answer}");
-    place.is_gone(&reviewer);
-    assert!(place.received(&coder)[0].contains("they are on your branch now"));
-    let branch = place.instance(&coder).branch_name.unwrap();
+    env.until_gone(&reviewer);
+    assert!(env.received(&coder)[0].contains("they are on your branch now"));
+    let branch = env.instance(&coder).branch_name.unwrap();
     assert!(
-        place
-            .git(&["log", "-1", "--format=%s", &branch])
+        env.git(&["log", "-1", "--format=%s", &branch])
             .contains("a failing test")
     );
-    let work = std::fs::read_to_string(place.instance(&coder).worktree_path.join("work.txt"));
+    let work = std::fs::read_to_string(env.instance(&coder).worktree_path.join("work.txt"));
     assert!(work.unwrap().contains("a failing test"));
 }
 
 #[test]
 fn commits_that_do_not_fit_are_named() {
-    let place = Place::new("idle", "idle");
-    let (coder, reviewer) = reviewed(&place);
-    place.commit(&coder, "meanwhile");
-    place.commit(&reviewer, "a failing test");
-    place.call(
+    let env = AgentEnv::new("idle", "idle");
+    let (coder, reviewer) = reviewed(&env);
+    env.commit(&coder, "meanwhile");
+    env.commit(&reviewer, "a failing test");
+    env.call(
         &reviewer,
         "request_changes",
         &json!({ "feedback": "see the test" }),
     );
-    place.is_gone(&reviewer);
+    env.until_gone(&reviewer);
     let kept = format!("refs/codex/reviews/{reviewer}");
     assert!(
-        place.received(&coder)[0].contains(&kept),
+        env.received(&coder)[0].contains(&kept),
         "{:?}",
-        place.received(&coder)
+        env.received(&coder)
     );
     assert!(
-        place
-            .git(&["log", "-1", "--format=%s", &kept])
+        env.git(&["log", "-1", "--format=%s", &kept])
             .contains("a failing test")
     );
-    let branch = place.instance(&coder).branch_name.unwrap();
+    let branch = env.instance(&coder).branch_name.unwrap();
     assert!(
-        place
-            .git(&["log", "-1", "--format=%s", &branch])
+        env.git(&["log", "-1", "--format=%s", &branch])
             .contains("meanwhile")
     );
 }
 
 #[test]
 fn commits_kept_for_a_reviewer_outlive_the_database() {
-    let place = Place::new("idle", "idle");
+    let env = AgentEnv::new("idle", "idle");
     // Left by a reviewer of the same name, of a database that is gone.
-    let tree = place.git(&["rev-parse", "main^{tree}"]);
-    let left = place.git(&["commit-tree", "-p", "main", "-m", "left", tree.trim()]);
-    let (coder, reviewer) = reviewed(&place);
+    let tree = env.git(&["rev-parse", "main^{tree}"]);
+    let left = env.git(&["commit-tree", "-p", "main", "-m", "left", tree.trim()]);
+    let (coder, reviewer) = reviewed(&env);
     let kept = format!("refs/codex/reviews/{reviewer}");
-    place.git(&["update-ref", &kept, left.trim()]);
-    place.commit(&coder, "meanwhile");
-    place.commit(&reviewer, "a failing test");
+    env.git(&["update-ref", &kept, left.trim()]);
+    env.commit(&coder, "meanwhile");
+    env.commit(&reviewer, "a failing test");
     let verdict = json!({ "feedback": "see the test" });
-    place.call(&reviewer, "request_changes", &verdict);
-    place.is_gone(&reviewer);
-    assert_eq!(place.git(&["rev-parse", &kept]), left);
+    env.call(&reviewer, "request_changes", &verdict);
+    env.until_gone(&reviewer);
+    assert_eq!(env.git(&["rev-parse", &kept]), left);
     let further = format!("{kept}.2");
-    let subject = place.git(&["log", "-1", "--format=%s", &further]);
+    let subject = env.git(&["log", "-1", "--format=%s", &further]);
     assert!(subject.contains("a failing test"), "{subject}");
-    let received = place.received(&coder);
+    let received = env.received(&coder);
     assert!(received[0].contains(&further), "{received:?}");
 }
 
 #[test]
 fn a_tag_called_like_the_base_hides_nothing_from_a_reviewer() {
-    let place = Place::new("idle", "idle");
-    let base = place.git(&["rev-parse", "main"]);
-    let coder = place.coder(&[]);
-    place.commit(&coder, "hidden");
-    let branch = place.instance(&coder).branch_name.unwrap();
-    place.git(&["tag", "main", &branch]);
-    place.commit(&coder, "shown");
-    let answer = place.call(&coder, "request_review", &json!({ "description": "look" }));
+    let env = AgentEnv::new("idle", "idle");
+    let base = env.git(&["rev-parse", "main"]);
+    let coder = env.coder(&[]);
+    env.commit(&coder, "hidden");
+    let branch = env.instance(&coder).branch_name.unwrap();
+    env.git(&["tag", "main", &branch]);
+    env.commit(&coder, "shown");
+    let answer = env.call(&coder, "request_review", &json!({ "description": "look" }));
     assert_eq!(answer["error"], false, "{answer}");
     let reviewer = answer["result"]["reviewInstanceId"].as_str().unwrap();
-    let reviewer = place.instance(&reviewer.parse().unwrap());
+    let reviewer = env.instance(&reviewer.parse().unwrap());
     for part in [
         "hidden",
         "shown",
@@ -237,10 +233,10 @@ fn a_tag_called_like_the_base_hides_nothing_from_a_reviewer() {
             reviewer.prompt
         );
     }
-    let told = place.path(&format!("state/agents/{}/prompt.md", reviewer.id));
+    let told = env.path(&format!("state/agents/{}/prompt.md", reviewer.id));
     let told = std::fs::read_to_string(told).unwrap();
     assert!(!told.contains("git diff main"), "{told}");
     // A new agent begins where the branch is, too.
-    let next = place.instance(&place.coder(&[]));
+    let next = env.instance(&env.coder(&[]));
     assert_eq!(next.base_commit.as_deref(), Some(base.trim()));
 }

@@ -2,14 +2,13 @@
 
 use serde_json::json;
 use shared::model::{MessageState, Status, Verdict};
-
-use crate::support::{Place, text};
+use tests::AgentEnv;
 
 fn rounds(most: usize) {
-    let place = Place::new("loop", "changes");
-    let coder = place.coder(&["--max-reviews", &most.to_string()]);
-    place.until("the limit", || {
-        let last = place.log(&coder, "tool").pop();
+    let env = AgentEnv::new("loop", "changes");
+    let coder = env.coder(&["--max-reviews", &most.to_string()]);
+    env.until("the limit", || {
+        let last = env.log(&coder, "tool").pop();
         last.is_some_and(|call| {
             call["text"]
                 .as_str()
@@ -17,14 +16,14 @@ fn rounds(most: usize) {
                 .contains("REVIEW_LIMIT_REACHED")
         })
     });
-    let reviews = place.reviews(&coder);
+    let reviews = env.reviews(&coder);
     assert_eq!(reviews.len(), most);
     assert_eq!(
-        place.log(&coder, "tool").len(),
+        env.log(&coder, "tool").len(),
         most + 1,
         "one call a round, and the refused one"
     );
-    let received = place.received(&coder);
+    let received = env.received(&coder);
     assert_eq!(received.len(), most, "{received:?}");
     for (index, review) in reviews.iter().enumerate() {
         assert_eq!(review.verdict, Verdict::ChangesRequested);
@@ -44,18 +43,22 @@ fn rounds(most: usize) {
             index + 1 == most,
             "{told}"
         );
-        place.until("the answer", || {
-            !place.log(&review.review_instance_id, "tool").is_empty()
+        env.until("the answer", || {
+            !env.log(review.review_instance_id.as_ref().unwrap(), "tool")
+                .is_empty()
         });
-        let answer = &place.log(&review.review_instance_id, "tool")[0];
+        let answer = &env.log(review.review_instance_id.as_ref().unwrap(), "tool")[0];
         assert_eq!(answer["error"], false, "{answer}");
         assert_eq!(answer["result"]["feedbackDelivered"], true, "{answer}");
-        place.is_gone(&review.review_instance_id);
-        assert_eq!(place.status(&review.review_instance_id), Status::Completed);
+        env.until_gone(review.review_instance_id.as_ref().unwrap());
+        assert_eq!(
+            env.status(review.review_instance_id.as_ref().unwrap()),
+            Status::Completed
+        );
     }
-    place.until("it goes on", || place.status(&coder) == Status::Running);
-    a_person_sees_it(&place, coder.as_str(), most);
-    let messages = place.messages(&coder);
+    env.until("it goes on", || env.status(&coder) == Status::Running);
+    a_person_sees_it(&env, coder.as_str(), most);
+    let messages = env.messages(&coder);
     assert!(
         messages
             .iter()
@@ -71,16 +74,17 @@ fn rounds(most: usize) {
     let mut expected = vec!["null → started", "started → running"];
     expected.extend(round.into_iter().cycle().take(4 * most));
     expected.sort_unstable();
-    assert_eq!(moves(&place, coder.as_str()), expected);
+    assert_eq!(moves(&env, coder.as_str()), expected);
 }
 
-fn a_person_sees_it(place: &Place, coder: &str, most: usize) {
-    let listed = text(&place.codex(&["list"]));
-    assert!(
-        listed.contains(&format!("{most} of {most}: limit")),
-        "{listed}"
-    );
-    let shown = text(&place.codex(&["show", coder]));
+fn a_person_sees_it(env: &AgentEnv, coder: &str, most: usize) {
+    let limit = format!("{most} of {most}: limit");
+    for wanted in [limit.as_str(), "waiting for a person: review limit"] {
+        env.until("list shows that a person must decide", || {
+            env.text(&["list"]).contains(wanted)
+        });
+    }
+    let shown = env.text(&["show", coder]);
     for line in [
         &format!("round {most} of {most} by"),
         "changes_requested",
@@ -92,8 +96,8 @@ fn a_person_sees_it(place: &Place, coder: &str, most: usize) {
 }
 
 /// All moves of an instance, sorted: an event is written when its call ends, so their order tells little.
-fn moves(place: &Place, id: &str) -> Vec<String> {
-    let events = place
+fn moves(env: &AgentEnv, id: &str) -> Vec<String> {
+    let events = env
         .store()
         .read_now(|r| r.latest_events(None, 500))
         .unwrap();
@@ -146,13 +150,11 @@ fn ten_loops_in_a_row() {
 
 #[test]
 fn five_coders_and_their_reviewers_at_once() {
-    let place = Place::new("loop", "changes");
-    let coders: Vec<_> = (0..5)
-        .map(|_| place.coder(&["--max-reviews", "2"]))
-        .collect();
+    let env = AgentEnv::new("loop", "changes");
+    let coders: Vec<_> = (0..5).map(|_| env.coder(&["--max-reviews", "2"])).collect();
     for coder in &coders {
-        place.until("the limit", || {
-            let last = place.log(coder, "tool").pop();
+        env.until("the limit", || {
+            let last = env.log(coder, "tool").pop();
             last.is_some_and(|call| {
                 call["text"]
                     .as_str()
@@ -160,33 +162,38 @@ fn five_coders_and_their_reviewers_at_once() {
                     .contains("REVIEW_LIMIT_REACHED")
             })
         });
-        assert_eq!(place.received(coder).len(), 2);
-        for review in place.reviews(coder) {
-            place.is_gone(&review.review_instance_id);
+        assert_eq!(env.received(coder).len(), 2);
+        for review in env.reviews(coder) {
+            env.until_gone(review.review_instance_id.as_ref().unwrap());
         }
     }
 }
 
 #[test]
 fn a_later_reviewer_is_given_the_earlier_findings() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
     for round in 1..=2 {
-        place.commit(&coder, "work");
-        let answer = place.call(&coder, "request_review", &json!({ "description": "look" }));
+        env.commit(&coder, "work");
+        let answer = env.call(&coder, "request_review", &json!({ "description": "look" }));
         assert_eq!(answer["error"], false, "{answer}");
-        let reviewer = place.reviews(&coder).pop().unwrap().review_instance_id;
-        place.until("the reviewer is up", || {
-            !place.log(&reviewer, "ready").is_empty()
+        let reviewer = env
+            .reviews(&coder)
+            .pop()
+            .unwrap()
+            .review_instance_id
+            .unwrap();
+        env.until("the reviewer is up", || {
+            !env.log(&reviewer, "ready").is_empty()
         });
-        let prompt = place
+        let prompt = env
             .path("state/agents")
             .join(reviewer.as_str())
             .join("prompt.md");
         let prompt = std::fs::read_to_string(prompt).unwrap();
         assert_eq!(prompt.contains("the odd finding"), round == 2, "{prompt}");
         let feedback = json!({ "feedback": "the odd finding" });
-        place.call(&reviewer, "request_changes", &feedback);
-        place.is_gone(&reviewer);
+        env.call(&reviewer, "request_changes", &feedback);
+        env.until_gone(&reviewer);
     }
 }

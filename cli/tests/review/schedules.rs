@@ -7,14 +7,14 @@
 mod actions;
 mod checks;
 mod clock;
+mod simulation;
 mod web;
-mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
 use actions::{Action, actions_of};
-use world::{Counts, World};
+use simulation::{Counts, Simulation};
 
 const SECONDS: u64 = 20;
 /// How long a failing list is made shorter.
@@ -38,23 +38,23 @@ fn only() -> Option<Vec<usize>> {
 /// Does what the list says in a place of its own; an error is the violation.
 fn run(seed: u64, actions: &[Action]) -> Result<Counts, String> {
     let whole = AssertUnwindSafe(|| {
-        let mut world = World::new(seed);
+        let mut simulation = Simulation::new(seed);
         let mut rest = actions;
         while let Some(first) = rest.first() {
             let end = rest.iter().position(|action| action.burst != first.burst);
             let (burst, later) = rest.split_at(end.unwrap_or(rest.len()));
-            world.everybody_is_there();
+            simulation.everybody_is_there();
             for action in burst {
-                world.perform(action);
+                simulation.perform(action);
             }
-            world.settle();
-            checks::hold(&world);
+            simulation.settle();
+            checks::hold(&simulation);
             rest = later;
         }
         // Whatever they have not committed must outlive them.
-        world.everybody_stops();
-        checks::hold(&world);
-        world.counts()
+        simulation.everybody_stops();
+        checks::hold(&simulation);
+        simulation.counts()
     });
     catch_unwind(whole).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

@@ -1,12 +1,10 @@
 //! What must be true once everything is at rest, whatever has died before.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use shared::model::{InstanceId, MessageState};
-
-use crate::support::{PATIENCE, Place};
+use tests::{AgentEnv, until_or};
 
 /// Which of `doctor`'s checks are about invariants.
 const INVARIANTS: [&str; 6] = [
@@ -19,38 +17,31 @@ const INVARIANTS: [&str; 6] = [
 ];
 
 /// Waits for helpers that outlive a fault, then asks for everything that is not as it must be.
-pub(crate) fn invariants_hold(place: &Place, after: &str) {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let printed = place.codex(&["doctor", "--deep", "--json"]);
+pub(crate) fn invariants_hold(env: &AgentEnv, after: &str) {
+    let broken = || {
+        let printed = env.codex(&["doctor", "--deep", "--json"]);
         let checks: Vec<Value> = serde_json::from_slice(&printed.stdout).unwrap_or_default();
-        let seen = checks
-            .iter()
-            .filter(|check| INVARIANTS.contains(&check["name"].as_str().unwrap_or_default()));
-        let broken: Vec<&Value> = seen
-            .clone()
-            .filter(|check| check["status"] != "ok")
-            .collect();
-        let complete = seen.count() == INVARIANTS.len();
-        if complete && broken.is_empty() {
-            break;
-        }
-        assert!(
-            Instant::now() < deadline,
-            "after {after}: {broken:?}\n{}",
-            place.describe()
-        );
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    for instance in place.store().read_now(|r| r.instances(false)).unwrap() {
-        messages_arrived_once(place, &instance.id, after);
+        INVARIANTS.map(|name| {
+            let check = checks.iter().find(|check| check["name"] == name);
+            match check {
+                Some(check) if check["status"] == "ok" => None,
+                Some(check) => Some(check.to_string()),
+                None => Some(format!("{name} was not checked")),
+            }
+        })
+    };
+    let hold = || broken().iter().all(Option::is_none);
+    let state = || format!("{:?}\n{}", broken(), env.describe());
+    until_or(&format!("the invariants hold after {after}"), hold, state);
+    for instance in env.store().read_now(|r| r.instances(false)).unwrap() {
+        messages_arrived_once(env, &instance.id, after);
     }
 }
 
 /// How often each process of an agent got each message, also when two came glued together.
-pub(crate) fn arrivals(place: &Place, id: &InstanceId) -> HashMap<(u64, String), usize> {
+pub(crate) fn arrivals(env: &AgentEnv, id: &InstanceId) -> HashMap<(u64, String), usize> {
     let mut counts = HashMap::new();
-    for entry in place.log(id, "message") {
+    for entry in env.log(id, "message") {
         let received = entry["text"].as_str().unwrap();
         for part in received.split("[claude-codex ").skip(1) {
             let name = part.split(']').next().unwrap_or_default().to_owned();
@@ -65,9 +56,9 @@ pub(crate) fn arrivals(place: &Place, id: &InstanceId) -> HashMap<(u64, String),
 /// A scripted agent writes down what it was told: nothing twice, and what counts as taken really.
 ///
 /// What was typed and not proven dies with a process, and its successor is told again.
-fn messages_arrived_once(place: &Place, id: &InstanceId, after: &str) {
-    let arrivals = arrivals(place, id);
-    for message in place.messages(id) {
+fn messages_arrived_once(env: &AgentEnv, id: &InstanceId, after: &str) {
+    let arrivals = arrivals(env, id);
+    for message in env.messages(id) {
         let name = message.id.to_string();
         let times: Vec<usize> = arrivals
             .iter()
@@ -80,20 +71,20 @@ fn messages_arrived_once(place: &Place, id: &InstanceId, after: &str) {
             !doubled && !lost,
             "after {after}: {name} to {id} is {} and arrived {times:?} times\n{}",
             message.state,
-            place.describe()
+            env.describe()
         );
     }
 }
 
 /// Waits until living agents have been told all that they are owed, as far as anybody can know.
-pub(crate) fn all_is_told(place: &Place) {
-    place.until("every living agent is told what it is owed", || {
-        place.codex(&["list"]);
-        let all = place.store().read_now(|r| r.instances(false)).unwrap();
+pub(crate) fn all_is_told(env: &AgentEnv) {
+    env.until("every living agent is told what it is owed", || {
+        env.codex(&["list"]);
+        let all = env.store().read_now(|r| r.instances(false)).unwrap();
         all.iter()
             .filter(|instance| instance.status.is_live())
             .all(|instance| {
-                place.messages(&instance.id).iter().all(|message| {
+                env.messages(&instance.id).iter().all(|message| {
                     !matches!(message.state, MessageState::Owed | MessageState::Typed)
                 })
             })

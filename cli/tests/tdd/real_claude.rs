@@ -2,63 +2,22 @@
 //!
 //! Runs where `CODEX_TEST_CLAUDE` names a claude binary; else it says that it was skipped.
 
-use std::path::PathBuf;
-
-use scripted_model::{Answer, Model, Rule, last_user_text, system_text};
+use scripted_model::{Answer, Rule, last_user_text, system_text};
 use serde_json::{Value, json};
 use shared::model::Status;
+use tests::{ScriptedClaude, kill};
 
-use crate::lab::{Lab, id_of};
-use crate::support::{kill, text};
+use crate::tdd_env::{TddEnv, id_of};
 
 /// Makes a user with Claude Code, or says why not.
-fn lab(rules: Vec<Rule>) -> Option<(Lab, Model)> {
-    let Some(claude) = std::env::var_os("CODEX_TEST_CLAUDE").map(PathBuf::from) else {
-        eprintln!("SKIPPED: CODEX_TEST_CLAUDE does not name a claude binary");
-        return None;
-    };
-    assert!(claude.is_file(), "no Claude Code at {}", claude.display());
-    let model = start(rules);
-    let mut lab = Lab::new("", "");
-    lab.place.set("CODEX_AGENT_COMMAND", "");
-    lab.place.set("CODEX_CLAUDE", claude.to_str().unwrap());
-    lab.place.set("ANTHROPIC_BASE_URL", &model.url());
-    lab.place.set("ANTHROPIC_AUTH_TOKEN", "dummy-token");
-    for name in [
-        "DISABLE_TELEMETRY",
-        "DISABLE_ERROR_REPORTING",
-        "DISABLE_AUTOUPDATER",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    ] {
-        lab.place.set(name, "1");
-    }
-    let makefile = "test:\n\tsh test.sh\n";
-    std::fs::write(lab.place.path("repo/Makefile"), makefile).unwrap();
-    lab.place.git(&["add", "."]);
-    lab.place.git(&["commit", "-q", "-m", "a way to test"]);
-    text(&lab.place.codex(&["trust", "--yes"]));
-    Some((lab, model))
-}
-
-/// Runs the model on a thread of its own.
-fn start(rules: Vec<Rule>) -> Model {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let model = Model::start(rules, None, 0).await.unwrap();
-            sender.send(model).ok().unwrap();
-            std::future::pending::<()>().await;
-        });
-    });
-    receiver.recv().unwrap()
-}
-
-fn bash(command: &str) -> Answer {
-    Answer::tool("Bash", json!({ "command": command, "description": "d" }))
+fn claude_env(rules: Vec<Rule>) -> Option<(TddEnv, ScriptedClaude)> {
+    let claude = ScriptedClaude::start(rules)?;
+    let mut env = TddEnv::new("", "");
+    claude.install(&mut env);
+    env.write("Makefile", "test:\n\tsh test.sh\n");
+    env.commit_all("a way to test");
+    env.text(&["trust", "--yes"]);
+    Some((env, claude))
 }
 
 /// A rule for an agent of a run, by what it is told.
@@ -74,7 +33,7 @@ const HANDOFF: &str =
 
 fn write(name: &str, content: &str) -> Answer {
     // Only the agent knows where its worktree is; a relative path is taken from there.
-    bash(&format!("cat > {name} <<'END'\n{content}\nEND"))
+    Answer::bash(&format!("cat > {name} <<'END'\n{content}\nEND"))
 }
 
 fn approval() -> Answer {
@@ -92,9 +51,9 @@ fn story() -> Vec<Rule> {
             "sent back",
             vec![
                 write("greet.sh", "echo \"Hello, ${1:-you}!\""),
-                bash("make test"),
-                bash("git add greet.sh"),
-                bash("git commit -q -m 'a name is asked for'"),
+                Answer::bash("make test"),
+                Answer::bash("git add greet.sh"),
+                Answer::bash("git commit -q -m 'a name is asked for'"),
                 Answer::text(HANDOFF),
             ],
         ),
@@ -106,13 +65,13 @@ fn story() -> Vec<Rule> {
                     "test.sh",
                     "if test \"$(sh greet.sh Ann)\" = 'Hello, Ann!'\nthen echo '1 passed'\nelse echo '1 failed'\nexit 1\nfi",
                 ),
-                bash("make test"),
-                bash("git add test.sh"),
-                bash("git commit -q -m 'a test first'"),
+                Answer::bash("make test"),
+                Answer::bash("git add test.sh"),
+                Answer::bash("git commit -q -m 'a test first'"),
                 write("greet.sh", "echo \"Hello, $1!\""),
-                bash("make test"),
-                bash("git add greet.sh"),
-                bash("git commit -q -m 'it greets'"),
+                Answer::bash("make test"),
+                Answer::bash("git add greet.sh"),
+                Answer::bash("git commit -q -m 'it greets'"),
                 Answer::text(HANDOFF),
             ],
         ),
@@ -120,7 +79,7 @@ fn story() -> Vec<Rule> {
             "reviewer",
             "The review asked of you",
             vec![
-                bash("make test"),
+                Answer::bash("make test"),
                 Answer::tool(
                     "mcp__codex-review__request_changes",
                     json!({ "feedback": "Without a name it greets nobody.", "findings": [
@@ -132,31 +91,35 @@ fn story() -> Vec<Rule> {
         rule(
             "reviewer",
             "The review asked of you",
-            vec![bash("make test"), approval(), Answer::text("Approved.")],
+            vec![
+                Answer::bash("make test"),
+                approval(),
+                Answer::text("Approved."),
+            ],
         ),
     ]
 }
 
 #[test]
 fn from_a_specification_to_a_merged_pull_request() {
-    let Some((lab, model)) = lab(story()) else {
+    let Some((env, claude)) = claude_env(story()) else {
         return;
     };
-    let output = lab.place.codex(&["tdd", &lab.spec()]);
+    let output = env.codex(&["tdd", &env.spec()]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let id = lab.runs().pop().unwrap();
-    assert!(output.status.success(), "{told}\n{}", lab.place.describe());
+    let id = env.runs().pop().unwrap();
+    assert!(output.status.success(), "{told}\n{}", env.describe());
     for expected in [
         "runs make test",
         "✗ 1 failed",
         "✓ 1 passed",
         "calls request_changes",
-        "the reviewer sends it back: Without a name",
+        "the reviewer requests changes: Without a name",
         "calls create_pr",
     ] {
         assert!(told.contains(expected), "no {expected:?}:\n{told}");
     }
-    let shown = lab.show(&id);
+    let shown = env.show(&id);
     assert_eq!(shown["status"], "completed");
     assert_eq!(shown["coderResponses"], json!([HANDOFF, HANDOFF]));
     let said = shown["reviewerResponses"][0].as_str().unwrap();
@@ -166,7 +129,7 @@ fn from_a_specification_to_a_merged_pull_request() {
     );
 
     // The second turn is the same conversation, and the reviewer got spec and handoff.
-    let conversations = model.conversations();
+    let conversations = claude.model.conversations();
     let second = conversations
         .iter()
         .find(|request| last_user_text(request).contains("sent back"))
@@ -183,12 +146,12 @@ fn from_a_specification_to_a_merged_pull_request() {
     assert!(last_user_text(review).contains("It greets."), "no handoff");
     assert!(system_text(review).contains("round 1"));
 
-    assert_eq!(lab.pull()["state"], "open");
-    text(&lab.place.codex(&["pr", "merge", "1"]));
-    assert_eq!(lab.place.status(&id), Status::PrMerged);
-    let greeting = lab.place.git(&["show", "main:greet.sh"]);
+    assert_eq!(env.pull()["state"], "open");
+    env.text(&["pr", "merge", "1"]);
+    assert_eq!(env.status(&id), Status::PrMerged);
+    let greeting = env.git(&["show", "main:greet.sh"]);
     assert!(greeting.contains("${1:-you}"), "{greeting}");
-    lab.nothing_runs();
+    env.until_nothing_runs();
 }
 
 #[test]
@@ -203,14 +166,14 @@ fn a_model_that_fails_is_said() {
     };
     let mut rule = rule("coder", "Your task as", vec![failure]);
     rule.times = None;
-    let Some((lab, _model)) = lab(vec![rule]) else {
+    let Some((env, _claude)) = claude_env(vec![rule]) else {
         return;
     };
-    let result: Value = lab.tdd(&[]);
+    let result: Value = env.tdd(&[]);
     let error = result["error"].as_str().unwrap();
     assert!(error.contains("Credit balance is too low"), "{error}");
-    assert_eq!(lab.show(&id_of(&result))["status"], "failed");
-    lab.nothing_runs();
+    assert_eq!(env.show(&id_of(&result))["status"], "failed");
+    env.until_nothing_runs();
 }
 
 #[test]
@@ -222,15 +185,15 @@ fn a_killed_coder_goes_on_in_its_own_conversation() {
             "were interrupted",
             vec![
                 write("greet.sh", "echo \"Hello, $1!\""),
-                bash("git add greet.sh"),
-                bash("git commit -q -m 'it greets'"),
+                Answer::bash("git add greet.sh"),
+                Answer::bash("git commit -q -m 'it greets'"),
                 Answer::text(HANDOFF),
             ],
         ),
         rule(
             "coder",
             "Your task as",
-            vec![bash(wait), Answer::text("never")],
+            vec![Answer::bash(wait), Answer::text("never")],
         ),
         rule(
             "reviewer",
@@ -238,28 +201,27 @@ fn a_killed_coder_goes_on_in_its_own_conversation() {
             vec![approval(), Answer::text("Approved.")],
         ),
     ];
-    let Some((lab, model)) = lab(rules) else {
+    let Some((env, claude)) = claude_env(rules) else {
         return;
     };
     // What is not a project's command is refused where nobody can be asked.
-    let folder = lab.place.path("home/.config/claude-codex");
+    let folder = env.path("home/.config/claude-codex");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.toml"), "[agent]\nallow = [\"Bash\"]\n").unwrap();
-    let (mut child, id) = lab.begin(&[]);
-    let stream = lab
-        .place
+    let (mut child, id) = env.begin(&[]);
+    let stream = env
         .path("state/logs")
         .join(id.as_str())
         .join("turn-1.jsonl");
-    lab.place.until("the coder is at work", || {
+    env.until("the coder is at work", || {
         std::fs::read_to_string(&stream).is_ok_and(|text| text.contains("for i in"))
     });
     kill(u64::from(child.id()));
     child.wait().unwrap();
-    lab.place.tmux(&["kill-server"]);
-    let result = lab.resume(&id, &[]);
+    env.tmux(&["kill-server"]);
+    let result = env.resume(&id, &[]);
     assert_eq!(result["success"], true, "{result}");
-    let conversations = model.conversations();
+    let conversations = claude.model.conversations();
     let second = conversations
         .iter()
         .find(|request| last_user_text(request).contains("were interrupted"))
@@ -268,6 +230,6 @@ fn a_killed_coder_goes_on_in_its_own_conversation() {
         second["messages"].to_string().contains("for i in"),
         "no memory"
     );
-    lab.pull();
-    lab.nothing_runs();
+    env.pull();
+    env.until_nothing_runs();
 }

@@ -2,12 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::lab::Lab;
+use crate::tdd_env::TddEnv;
 
 /// Asserts that a run is refused with a code, and that nothing was made.
-fn refused(lab: &Lab, spec: &str, more: &[&str], code: &str) -> String {
+fn refused(env: &TddEnv, spec: &str, more: &[&str], code: &str) -> String {
     let args = [&["tdd", spec, "--json"], more].concat();
-    let output = lab.place.codex(&args);
+    let output = env.codex(&args);
     assert!(!output.status.success());
     assert!(output.stdout.is_empty());
     let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
@@ -15,19 +15,19 @@ fn refused(lab: &Lab, spec: &str, more: &[&str], code: &str) -> String {
     if code == "INVALID_ARGUMENTS" {
         assert_eq!(output.status.code(), Some(2));
     }
-    assert!(lab.runs().is_empty());
-    assert!(lab.place.git(&["branch", "--list", "tdd/*"]).is_empty());
-    assert!(!lab.place.path(".codex-worktrees").exists());
+    assert!(env.runs().is_empty());
+    assert!(env.git(&["branch", "--list", "tdd/*"]).is_empty());
+    assert!(!env.path(".codex-worktrees").exists());
     error["message"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn specifications_that_can_not_be_worked_from() {
-    let lab = Lab::new("work", "approve");
-    let path = lab.place.path("bad.md");
+    let env = TddEnv::new("work", "approve");
+    let path = env.path("bad.md");
     let name = path.to_str().unwrap();
     let bad = |message: &str| {
-        let said = refused(&lab, name, &[], "INVALID_ARGUMENTS");
+        let said = refused(&env, name, &[], "INVALID_ARGUMENTS");
         assert!(said.contains(message), "{said}");
     };
     bad("does not exist");
@@ -55,35 +55,35 @@ fn specifications_that_can_not_be_worked_from() {
 
 #[test]
 fn places_and_programs_that_are_not_ready() {
-    let mut lab = Lab::new("work", "approve");
-    let spec = lab.spec();
-    lab.place.git(&["branch", "taken"]);
-    refused(&lab, &spec, &["--branch-name", "taken"], "BRANCH_EXISTS");
+    let mut env = TddEnv::new("work", "approve");
+    let spec = env.spec();
+    env.git(&["branch", "taken"]);
+    refused(&env, &spec, &["--branch-name", "taken"], "BRANCH_EXISTS");
     refused(
-        &lab,
+        &env,
         &spec,
         &["--branch-name", "-x..y"],
         "INVALID_ARGUMENTS",
     );
-    lab.place.git(&["checkout", "-q", "--detach"]);
-    refused(&lab, &spec, &[], "NO_BRANCH");
-    lab.place.git(&["checkout", "-q", "main"]);
-    lab.place
-        .set("CODEX_RESOURCES_MAX_CONCURRENT_INSTANCES", "0");
-    refused(&lab, &spec, &[], "INSTANCE_LIMIT_REACHED");
-    lab.place.set("CODEX_AGENT_COMMAND", "");
-    lab.place.set("CODEX_CLAUDE", "/no/such/claude");
-    refused(&lab, &spec, &[], "CLAUDE_MISSING");
+    env.git(&["checkout", "-q", "--detach"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "On no branch"]);
+    refused(&env, &spec, &[], "NO_BRANCH");
+    env.git(&["checkout", "-q", "main"]);
+    env.set("CODEX_RESOURCES_MAX_CONCURRENT_INSTANCES", "0");
+    refused(&env, &spec, &[], "INSTANCE_LIMIT_REACHED");
+    env.set("CODEX_AGENT_COMMAND", "");
+    env.set("CODEX_CLAUDE", "/no/such/claude");
+    refused(&env, &spec, &[], "CLAUDE_MISSING");
 }
 
 #[test]
 fn runs_that_there_are_not() {
-    let lab = Lab::new("work", "approve");
+    let env = TddEnv::new("work", "approve");
     for args in [
         &["tdd", "show", "20260728-123456-abcdef"],
         &["tdd", "resume", "20260728-123456-abcdef"],
     ] {
-        assert_eq!(lab.place.refused(args), "TDD_RUN_NOT_FOUND");
+        assert_eq!(env.refused(args), "TDD_RUN_NOT_FOUND");
     }
-    assert_eq!(lab.place.json(&["tdd", "list"]), serde_json::json!([]));
+    assert_eq!(env.json(&["tdd", "list"]), serde_json::json!([]));
 }

@@ -1,7 +1,7 @@
-//! Typing into a terminal, by one person at a time.
+//! Terminal control: a lease that lets one person at a time type into a terminal.
 //!
-//! Who takes control is given a lease, and shows it in the header `x-codex-lease` to renew, to type and to
-//! release. It ends by itself half a minute after the last renewal.
+//! Taking control returns a lease. Renewing, typing and releasing need it in the header `x-codex-lease`. It expires
+//! half a minute after the last renewal.
 
 use axum::Json;
 use axum::extract::State;
@@ -14,21 +14,22 @@ use shared::store::PaneControl;
 use shared::tmux::Key;
 use shared::workflow::{self, Typed};
 
-use crate::app::Shared;
-use crate::record::{Deed, recorded};
-use crate::reply::{Failure, Given, Id, Lease};
+use crate::app::AppState;
+use crate::extract::{Id, JsonOrForm, Lease};
+use crate::record::{RecordedAction, run_recorded};
+use crate::reply::Failure;
 use crate::view::Controller;
 
-/// What somebody is called who does not say.
-const NOBODY: &str = "somebody";
+/// The name of a person who gives none.
+const ANONYMOUS: &str = "somebody";
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct ControlRequest {
-    /// What others see.
-    #[schemars(length(min = 1, max = 80))]
+    /// The name that others see.
+    #[schemars(length(min = 1, max = workflow::MAX_HOLDER_CHARS))]
     name: Option<String>,
-    /// Take it from whoever has it.
+    /// Take control from its present holder.
     take_over: bool,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct ControlRequest {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ControlReply {
     controller: Controller,
-    /// For the header `x-codex-lease`; nobody else learns it.
+    /// For the header `x-codex-lease`; secret.
     lease: String,
 }
 
@@ -45,35 +46,35 @@ pub(crate) struct ControlReply {
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct KeysRequest {
     /// Characters, as from a keyboard; no line breaks.
-    #[schemars(length(min = 1, max = 4000))]
+    #[schemars(length(min = 1, max = workflow::MAX_TYPED_CHARS))]
     text: Option<String>,
-    /// A key that is no character.
+    /// A key that is not a character, such as an arrow.
     key: Option<Key>,
     /// A text of several lines, as one paste.
-    #[schemars(length(min = 1, max = 100_000))]
+    #[schemars(length(min = 1, max = workflow::MAX_PASTED_CHARS))]
     paste: Option<String>,
 }
 
 pub(crate) async fn take_control(
-    State(app): State<Shared>,
+    State(app): State<AppState>,
     Id(id): Id,
     lease: Option<Lease>,
-    given: Given<ControlRequest>,
+    body: JsonOrForm<ControlRequest>,
 ) -> Result<Json<ControlReply>, Failure> {
-    let name = given.value.name.unwrap_or_else(|| NOBODY.to_owned());
-    let take_over = given.value.take_over;
+    let name = body.value.name.unwrap_or_else(|| ANONYMOUS.to_owned());
+    let take_over = body.value.take_over;
     let context = app.context.clone();
     let control = if let Some(Lease(lease)) = lease {
-        // A renewal is not worth a record.
+        // Renewals are not recorded.
         workflow::take_control(&context, &id, &name, Some(&lease), take_over).await?
     } else {
-        let deed = Deed {
+        let action = RecordedAction {
             name: "take control",
             parameters: json!({ "id": id, "name": name }),
             instance: Some(id.clone()),
             summary: |_: &PaneControl| (json!({}), None),
         };
-        recorded(&app, deed, move |_| async move {
+        run_recorded(&app, action, move |_| async move {
             workflow::take_control(&context, &id, &name, None, take_over).await
         })
         .await?
@@ -88,7 +89,7 @@ pub(crate) async fn take_control(
 }
 
 pub(crate) async fn release_control(
-    State(app): State<Shared>,
+    State(app): State<AppState>,
     Id(id): Id,
     lease: Option<Lease>,
 ) -> Result<StatusCode, Failure> {
@@ -100,12 +101,12 @@ pub(crate) async fn release_control(
 }
 
 pub(crate) async fn keys(
-    State(app): State<Shared>,
+    State(app): State<AppState>,
     Id(id): Id,
     lease: Option<Lease>,
-    given: Given<KeysRequest>,
+    body: JsonOrForm<KeysRequest>,
 ) -> Result<StatusCode, Failure> {
-    let typed = match given.value {
+    let typed = match body.value {
         KeysRequest {
             text: Some(text),
             key: None,

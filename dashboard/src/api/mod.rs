@@ -1,39 +1,36 @@
-//! REST: the same data as the pages, and everything that can be done.
+//! Handlers of the REST API: the data of the pages, and all actions.
 
 mod agents;
+mod answer;
 mod control;
 mod pulls;
 mod read;
-
-use shared::error::{Code, Error};
-
-use crate::reply::Failure;
+mod review;
+mod tasks;
 
 pub(crate) use agents::{
-    MessageRequest, PublishReply, PublishRequest, ReviewRequest, SentReply, StopReply, launch,
-    message, publish, resume, review, stop,
+    DiscardReply, DiscardRequest, LaunchReply, MessageRequest, PublishReply, PublishRequest,
+    ReviewRequest, SentReply, StopReply, discard, launch, message, publish, resume, review, stop,
 };
+pub(crate) use answer::{AnswerReply, AnswerRequest, answer};
 pub(crate) use control::{
     ControlReply, ControlRequest, KeysRequest, keys, release_control, take_control,
 };
-pub(crate) use pulls::{ChangeRequest, MergeRequest, close, merge};
+pub(crate) use pulls::{ChangeRequest, MergeRequest, close, merge, reopen, resolve, update};
 pub(crate) use read::{
-    Health, analyses, analysis, board, changes, diff, events, health, instance, instances, pull,
-    pulls, screen, tasks, terminal,
+    Health, MAX_HISTORY, activity, analyses, analysis, board, changes, diff, discarding, events,
+    health, instance, instances, pull, pulls, screen, tasks, terminal,
+};
+pub(crate) use review::{
+    ApproveReply, ApproveRequest, ChangesReply, ChangesRequest, CommentRequest, approve,
+    approve_pull, comment, comments, pull_comment, pull_comments, remove_comment,
+    remove_pull_comment, request_changes, request_pull_changes,
+};
+pub(crate) use tasks::{
+    MoveRequest, TaskRequest, add_task, cancel_task, close_task, edit_task, reopen_task,
 };
 
-/// Says that an address can't be used this way. `Allow` says how it can.
-pub(crate) fn wrong_method() -> Failure {
-    Failure(
-        Error::new(
-            Code::MethodNotAllowed,
-            "this address is not for that method",
-        )
-        .hint("/api/openapi.json describes what there is."),
-    )
-}
-
-/// A body without anything in it.
+/// An empty body.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Nothing {}

@@ -1,4 +1,4 @@
-//! Looking.
+//! `GET` handlers of the REST API: health, board, agents, diffs, terminals, tasks, pull requests, events, reports.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,33 +7,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::{Code, Error};
 
-use crate::app::Shared;
-use crate::reply::{Ask, Failure, Id, Number, Segment};
+use crate::app::AppState;
+use crate::extract::{Id, Number, PathParam, Query};
+use crate::load;
+use crate::reply::Failure;
 use crate::view::{
-    AgentDiffView, AgentView, AnalysisList, AnalysisView, BoardFilter, BoardView, Card,
-    EventFilter, EventsView, PullFilter, PullView, PullsView, TaskFilter, TasksView, TerminalView,
+    ActivityQuery, ActivityView, AgentDiffView, AgentView, AnalysisList, AnalysisView, BoardFilter,
+    BoardView, Card, DiffQuery, DiscardView, EventFilter, EventsView, PullFilter, PullView,
+    PullsView, TaskFilter, TasksView, TerminalView,
 };
-use crate::{changes as live, load, terminal as terminals};
 
 type Answer<T> = Result<Json<T>, Failure>;
 
-/// The most that can be asked of what has scrolled away.
-const MOST_HISTORY: u32 = 20_000;
+/// The most lines of scrollback that a request may ask for.
+pub(crate) const MAX_HISTORY: u32 = 20_000;
 
-/// Whether the dashboard works.
+/// The health of the dashboard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Health {
-    /// `ok`; anything else comes as an error.
+    /// Always `ok`; any problem is an error.
     status: &'static str,
     version: &'static str,
-}
-
-/// Which repository's things to show.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Of {
-    repository: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -42,10 +37,10 @@ pub(crate) struct History {
     history: u32,
 }
 
-/// Tells that the database can be read. It tells nothing else: anybody may ask.
-pub(crate) async fn health(State(app): State<Shared>) -> Answer<Health> {
-    let looked = app.context.store.read(|r| Ok(r.status_counts()?.len()));
-    match looked.await {
+/// Checks that the database can be read. Anybody may call it, so errors have no details.
+pub(crate) async fn health(State(app): State<AppState>) -> Answer<Health> {
+    let counted = app.context.store.read(|r| Ok(r.status_counts()?.len()));
+    match counted.await {
         Ok(_) => Ok(Json(Health {
             status: "ok",
             version: env!("CARGO_PKG_VERSION"),
@@ -54,21 +49,21 @@ pub(crate) async fn health(State(app): State<Shared>) -> Answer<Health> {
     }
 }
 
-pub(crate) async fn changes(State(app): State<Shared>) -> Response {
-    live::stream(&app).into_response()
+pub(crate) async fn changes(State(app): State<AppState>) -> Response {
+    app.change_feed.stream(app.stop.clone()).into_response()
 }
 
 pub(crate) async fn board(
-    State(app): State<Shared>,
-    Ask(filter): Ask<BoardFilter>,
+    State(app): State<AppState>,
+    Query(filter): Query<BoardFilter>,
 ) -> Answer<BoardView> {
     Ok(Json(load::board(&app, filter).await?))
 }
 
-/// All cards of the board in one list.
+/// Returns all cards of the board in one list.
 pub(crate) async fn instances(
-    State(app): State<Shared>,
-    Ask(filter): Ask<BoardFilter>,
+    State(app): State<AppState>,
+    Query(filter): Query<BoardFilter>,
 ) -> Answer<Vec<Card>> {
     let board = load::board(&app, filter).await?;
     let mut cards: Vec<Card> = board
@@ -80,68 +75,84 @@ pub(crate) async fn instances(
     Ok(Json(cards))
 }
 
-pub(crate) async fn instance(State(app): State<Shared>, Id(id): Id) -> Answer<AgentView> {
+pub(crate) async fn instance(State(app): State<AppState>, Id(id): Id) -> Answer<AgentView> {
     Ok(Json(load::agent(&app, &id).await?))
 }
 
-pub(crate) async fn diff(State(app): State<Shared>, Id(id): Id) -> Answer<AgentDiffView> {
-    Ok(Json(load::agent_diff(&app, &id).await?))
+/// Returns what would be lost with an agent's work. Changes nothing.
+pub(crate) async fn discarding(State(app): State<AppState>, Id(id): Id) -> Answer<DiscardView> {
+    Ok(Json(load::discarding(&app, &id).await?))
+}
+
+pub(crate) async fn diff(
+    State(app): State<AppState>,
+    Id(id): Id,
+    Query(query): Query<DiffQuery>,
+) -> Answer<AgentDiffView> {
+    Ok(Json(load::agent_diff(&app, &id, query).await?))
+}
+
+pub(crate) async fn activity(
+    State(app): State<AppState>,
+    Id(id): Id,
+    Query(query): Query<ActivityQuery>,
+) -> Answer<ActivityView> {
+    Ok(Json(load::activity(&app, &id, &query).await?))
 }
 
 pub(crate) async fn screen(
-    State(app): State<Shared>,
+    State(app): State<AppState>,
     Id(id): Id,
-    Ask(asked): Ask<History>,
+    Query(query): Query<History>,
 ) -> Answer<TerminalView> {
-    if asked.history > MOST_HISTORY {
-        let problem = format!("is a number up to {MOST_HISTORY}");
+    if query.history > MAX_HISTORY {
+        let problem = format!("must be at most {MAX_HISTORY}");
         return Err(Error::argument("history", problem).into());
     }
-    Ok(Json(load::terminal(&app, &id, asked.history).await?))
+    Ok(Json(load::terminal(&app, &id, query.history).await?))
 }
 
-pub(crate) async fn terminal(State(app): State<Shared>, Id(id): Id) -> Result<Response, Failure> {
-    Ok(terminals::stream(&app, &id).await?.into_response())
+pub(crate) async fn terminal(State(app): State<AppState>, Id(id): Id) -> Result<Response, Failure> {
+    let instance = app.instance(&id).await?;
+    Ok(app.terminals.stream(&instance).await?.into_response())
 }
 
 pub(crate) async fn tasks(
-    State(app): State<Shared>,
-    Ask(filter): Ask<TaskFilter>,
+    State(app): State<AppState>,
+    Query(filter): Query<TaskFilter>,
 ) -> Answer<TasksView> {
     Ok(Json(load::tasks(&app, filter).await?))
 }
 
 pub(crate) async fn pulls(
-    State(app): State<Shared>,
-    Ask(filter): Ask<PullFilter>,
+    State(app): State<AppState>,
+    Query(filter): Query<PullFilter>,
 ) -> Answer<PullsView> {
     Ok(Json(load::pulls(&app, filter).await?))
 }
 
 pub(crate) async fn pull(
-    State(app): State<Shared>,
+    State(app): State<AppState>,
     Number(number): Number,
-    Ask(of): Ask<Of>,
+    Query(query): Query<DiffQuery>,
 ) -> Answer<PullView> {
-    Ok(Json(
-        load::pull(&app, of.repository.as_deref(), number).await?,
-    ))
+    Ok(Json(load::pull(&app, number, query).await?))
 }
 
 pub(crate) async fn events(
-    State(app): State<Shared>,
-    Ask(filter): Ask<EventFilter>,
+    State(app): State<AppState>,
+    Query(filter): Query<EventFilter>,
 ) -> Answer<EventsView> {
     Ok(Json(load::events(&app, filter).await?))
 }
 
-pub(crate) async fn analyses(State(app): State<Shared>) -> Json<AnalysisList> {
+pub(crate) async fn analyses(State(app): State<AppState>) -> Json<AnalysisList> {
     Json(load::analyses(&app))
 }
 
 pub(crate) async fn analysis(
-    State(app): State<Shared>,
-    Segment(id): Segment,
+    State(app): State<AppState>,
+    PathParam(id): PathParam,
 ) -> Answer<AnalysisView> {
     Ok(Json(load::analysis(&app, &id)?))
 }

@@ -1,4 +1,4 @@
-//! What every answer says to the browser.
+//! Security headers of every response: Content-Security-Policy, framing, referrer, caching.
 
 use axum::http::HeaderValue;
 use axum::http::header::{
@@ -6,7 +6,9 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 
-/// Nothing but our own files, no inline script or style, in nobody's frame.
+use super::Area;
+
+/// Only our own files, no inline scripts or styles, no framing.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self' data:; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -14,8 +16,8 @@ const FIXED: [(HeaderName, &str); 4] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
-    // The token is in the first address, so nobody else is told of it. With no referrer at all browsers would also hide
-    // where our own forms come from, and `origin` would refuse them.
+    // The first address contains the token, so other sites must not receive it as referrer. `no-referrer` would also
+    // remove the Origin of our own forms, and `origin` would reject them.
     (REFERRER_POLICY, "same-origin"),
 ];
 
@@ -28,8 +30,8 @@ const NEWER: [(&str, &str); 3] = [
     ),
 ];
 
-/// Puts the headers on an answer. Only files that hold nothing may be kept.
-pub(super) fn harden(is_asset: bool, headers: &mut HeaderMap) {
+/// Sets the headers of a response. Browsers may cache assets only.
+pub(crate) fn harden(area: Area, headers: &mut HeaderMap) {
     for (name, value) in FIXED {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -39,7 +41,7 @@ pub(super) fn harden(is_asset: bool, headers: &mut HeaderMap) {
             HeaderValue::from_static(value),
         );
     }
-    if !is_asset {
+    if area != Area::Assets {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
 }

@@ -1,36 +1,29 @@
-//! Who may ask, and for what. Every request passes here first, and every answer last.
+//! Authorizes every request: token or cookie, Host, Origin, CSRF, read-only mode and body size; sets security headers.
+//!
+//! It decides and renders nothing: a [`Rejection`] becomes a response in `reply`.
 
 mod headers;
-mod keys;
 mod origin;
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Request, State};
-use axum::http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE,
-};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::extract::Request;
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE};
+use axum::http::{HeaderMap, Method, Uri};
 use shared::error::{Code, Error};
 
-use crate::app::{App, Shared};
-use crate::pages;
-use crate::reply::{self, Failure};
-use crate::view::{Frame, Section};
+use crate::app::App;
 
-pub(crate) use keys::Keys;
-pub(crate) use keys::token;
+pub(crate) use headers::harden;
 
-/// The longest body that is taken: a prompt of a megabyte, and what a form makes of it.
-const MOST_BYTES: usize = 4 << 20;
+/// The longest body that is accepted: a prompt of a megabyte, as a form encodes it.
+const MAX_BODY_BYTES: usize = 4 << 20;
 
-/// What an address needs.
+/// The part of the site that an address belongs to, which decides what a request to it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Area {
-    /// For everybody who can connect: is it alive?
+pub(crate) enum Area {
+    /// The health check, for everybody who can connect.
     Open,
-    /// Styles and scripts, which hold nothing.
+    /// Styles and scripts, which contain no data.
     Assets,
     /// Signed by its sender.
     Webhook,
@@ -39,52 +32,51 @@ enum Area {
     Page,
 }
 
-fn area(path: &str) -> Area {
-    if path == "/healthz" {
-        Area::Open
-    } else if path.starts_with("/assets/") {
-        Area::Assets
-    } else if path.starts_with("/webhooks/") {
-        Area::Webhook
-    } else if path == "/metrics" || path == "/api" || path.starts_with("/api/") {
-        Area::Api
-    } else {
-        Area::Page
+impl Area {
+    pub(crate) fn of(path: &str) -> Self {
+        if path == "/healthz" {
+            Self::Open
+        } else if path.starts_with("/assets/") {
+            Self::Assets
+        } else if path.starts_with("/webhooks/") {
+            Self::Webhook
+        } else if path == "/metrics" || path == "/api" || path.starts_with("/api/") {
+            Self::Api
+        } else {
+            Self::Page
+        }
     }
 }
 
-/// Lets a request through or not, and puts what every answer has on it.
-pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
-    let area = area(request.uri().path());
-    let reader = Reader::of(request.method(), request.headers(), area);
-    let answer = match admitted(&app, area, request).await {
-        Ok(request) => next.run(request).await,
-        Err(Refusal::Error(error)) => Failure(error).into_response(),
-        Err(Refusal::Answer(answer)) => *answer,
-    };
-    let mut answer = reader.shown(&app, answer);
-    headers::harden(area == Area::Assets, answer.headers_mut());
-    answer
-}
-
-/// Why a request gets no further.
-enum Refusal {
+/// Why a request does not reach its handler.
+#[derive(Debug)]
+pub(crate) enum Rejection {
     Error(Error),
-    Answer(Box<Response>),
+    /// The address has the token: the browser gets the cookie, and goes on to the address without it.
+    SignIn {
+        location: String,
+    },
+    /// A page was asked for without a token.
+    Locked,
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for Rejection {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
 }
 
-async fn admitted(app: &App, area: Area, request: Request) -> Result<Request, Refusal> {
-    let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
+/// Returns the request if it may reach its handler, with its body in memory if it changes something.
+pub(crate) async fn authorize(
+    app: &App,
+    area: Area,
+    request: Request,
+) -> Result<Request, Rejection> {
+    let changes = !is_read(&request);
     match area {
         Area::Open => return Ok(request),
         Area::Webhook => {
-            // Its signature is looked at with its body, by its handler.
+            // The handler checks the signature, which covers the body.
             return if app.options.read_only {
                 Err(read_only().into())
             } else {
@@ -101,12 +93,12 @@ async fn admitted(app: &App, area: Area, request: Request) -> Result<Request, Re
     if changes || area == Area::Api {
         origin::check_origin(&host, request.headers())?;
     }
-    let Some(proof) = proof(app, request.headers()) else {
-        return Err(introduced(app, area, &request));
+    let Some(credential) = credential(app, request.headers()) else {
+        return Err(sign_in_or_reject(app, area, &request));
     };
     if area == Area::Page && token_in(request.uri()).is_some() {
-        // Already known; the token only has to go from the address.
-        return Err(introduced(app, area, &request));
+        // The browser has its cookie; the token must still go from the address.
+        return Err(sign_in_or_reject(app, area, &request));
     }
     if !changes {
         return Ok(request);
@@ -115,10 +107,10 @@ async fn admitted(app: &App, area: Area, request: Request) -> Result<Request, Re
         return Err(read_only().into());
     }
     let (request, body) = bounded(request).await?;
-    if proof == Proof::Cookie && !has_csrf(app, request.headers(), &body) {
+    if credential == Credential::Cookie && !has_csrf(app, request.headers(), &body) {
         return Err(Error::new(
             Code::Forbidden,
-            "the request does not come from a page of ours",
+            "the request does not come from a page of this dashboard",
         )
         .hint("Reload the page. Programs send `Authorization: Bearer TOKEN` instead of the cookie.")
         .into());
@@ -126,40 +118,43 @@ async fn admitted(app: &App, area: Area, request: Request) -> Result<Request, Re
     Ok(request)
 }
 
-fn read_only() -> Error {
-    Error::new(
-        Code::ReadOnly,
-        "this dashboard only shows, it changes nothing",
-    )
-    .hint("It was started with --read-only.")
+fn is_read(request: &Request) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD)
 }
 
-/// Reads the body into memory, so far as it is not too long.
+fn read_only() -> Error {
+    Error::new(Code::ReadOnly, "this dashboard is read-only")
+        .hint("It was started with --read-only.")
+}
+
+/// Reads the body into memory, up to the limit.
 async fn bounded(request: Request) -> Result<(Request, Bytes), Error> {
-    let too_long = || Error::argument("body", format!("has more than {MOST_BYTES} bytes"));
+    let too_long = || Error::argument("body", format!("has more than {MAX_BODY_BYTES} bytes"));
     let announced = request.headers().get(CONTENT_LENGTH);
     let announced = announced.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MOST_BYTES as u64) {
+    if announced.is_some_and(|length| length > MAX_BODY_BYTES as u64) {
         return Err(too_long());
     }
     let (parts, body) = request.into_parts();
-    let bytes = to_bytes(body, MOST_BYTES).await.map_err(|_| too_long())?;
+    let bytes = to_bytes(body, MAX_BODY_BYTES)
+        .await
+        .map_err(|_| too_long())?;
     Ok((Request::from_parts(parts, Body::from(bytes.clone())), bytes))
 }
 
-/// How somebody has shown that they may.
+/// What a request has authenticated itself with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Proof {
+enum Credential {
     Bearer,
     Cookie,
 }
 
-fn proof(app: &App, headers: &HeaderMap) -> Option<Proof> {
+fn credential(app: &App, headers: &HeaderMap) -> Option<Credential> {
     let bearer = headers
         .get(AUTHORIZATION)
         .and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     if bearer.is_some_and(|token| app.keys.is_token(token.trim())) {
-        return Some(Proof::Bearer);
+        return Some(Credential::Bearer);
     }
     let name = app.keys.cookie_name();
     let cookies = headers.get_all(COOKIE).iter();
@@ -169,34 +164,24 @@ fn proof(app: &App, headers: &HeaderMap) -> Option<Proof> {
         .filter_map(|pair| pair.trim().split_once('='));
     cookies
         .any(|(key, value)| key == name && app.keys.is_cookie(value))
-        .then_some(Proof::Cookie)
+        .then_some(Credential::Cookie)
 }
 
-/// Answers somebody without a cookie: with one if the address has the token, else with how to get it.
-fn introduced(app: &App, area: Area, request: &Request) -> Refusal {
-    let uri = request.uri();
-    let given = token_in(uri).filter(|token| app.keys.is_token(token));
-    let looks = matches!(*request.method(), Method::GET | Method::HEAD);
-    if area == Area::Page && looks && given.is_some() {
-        let mut answer = StatusCode::SEE_OTHER.into_response();
-        let location = HeaderValue::from_str(&without_token(uri));
-        let location = location.unwrap_or(HeaderValue::from_static("/"));
-        answer.headers_mut().insert(LOCATION, location);
-        if let Ok(cookie) = HeaderValue::from_str(&app.keys.set_cookie()) {
-            answer.headers_mut().insert(SET_COOKIE, cookie);
-        }
-        return Refusal::Answer(Box::new(answer));
-    }
-    if area == Area::Page && looks {
-        let mut answer = reply::html(&pages::locked());
-        *answer.status_mut() = StatusCode::UNAUTHORIZED;
-        return Refusal::Answer(Box::new(answer));
-    }
-    Refusal::Error(
-        Error::new(Code::TokenRequired, "the token is missing or wrong").hint(
+/// Rejects a request without a credential; a page whose address has the token signs its browser in.
+fn sign_in_or_reject(app: &App, area: Area, request: &Request) -> Rejection {
+    let token = token_in(request.uri()).filter(|token| app.keys.is_token(token));
+    if area != Area::Page || !is_read(request) {
+        let error = Error::new(Code::TokenRequired, "the token is missing or wrong").hint(
             "Open the address that `claude-codex dashboard` printed, or send `Authorization: Bearer TOKEN`.",
-        ),
-    )
+        );
+        return Rejection::Error(error);
+    }
+    match token {
+        Some(_) => Rejection::SignIn {
+            location: without_token(request.uri()),
+        },
+        None => Rejection::Locked,
+    }
 }
 
 fn token_in(uri: &Uri) -> Option<String> {
@@ -207,10 +192,10 @@ fn token_in(uri: &Uri) -> Option<String> {
         .map(|(_, value)| value)
 }
 
-/// Returns path and query without the token. The path begins with exactly one `/`, or it would be another site's.
+/// Returns path and query without the token. The path begins with exactly one `/`: two would name another host.
 fn without_token(uri: &Uri) -> String {
     let path = format!("/{}", uri.path().trim_start_matches(['/', '\\']));
-    let query = reply::query_without(uri, &["token"]);
+    let query = query_without(uri, &["token"]);
     if query.is_empty() {
         path
     } else {
@@ -218,7 +203,18 @@ fn without_token(uri: &Uri) -> String {
     }
 }
 
-/// Tells whether a request carries what only our pages know: in a header, or in a field of a form.
+/// Returns the query of an address without some of its fields.
+pub(crate) fn query_without(uri: &Uri, unwanted: &[&str]) -> String {
+    let pairs: Vec<(String, String)> =
+        serde_urlencoded::from_str(uri.query().unwrap_or_default()).unwrap_or_default();
+    let kept: Vec<_> = pairs
+        .iter()
+        .filter(|(name, _)| !unwanted.contains(&name.as_str()))
+        .collect();
+    serde_urlencoded::to_string(kept).unwrap_or_default()
+}
+
+/// Returns whether a request has the CSRF token, in a header or in a field of a form.
 fn has_csrf(app: &App, headers: &HeaderMap, body: &[u8]) -> bool {
     let header = headers
         .get("x-codex-csrf")
@@ -234,7 +230,7 @@ fn has_csrf(app: &App, headers: &HeaderMap, body: &[u8]) -> bool {
     given.any(|(_, value)| app.keys.is_csrf(value))
 }
 
-/// Tells whether the body is an HTML form's.
+/// Returns whether the body is an HTML form.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     let kind = headers
         .get(CONTENT_TYPE)
@@ -243,60 +239,6 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
         let kind = kind.split(';').next().unwrap_or_default().trim();
         kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
     })
-}
-
-/// Who reads the answer.
-struct Reader {
-    is_person: bool,
-}
-
-impl Reader {
-    fn of(method: &Method, headers: &HeaderMap, area: Area) -> Self {
-        let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-        let accepts = accepts.is_some_and(|value| value.contains("text/html"));
-        let form = *method == Method::POST && is_form(headers);
-        Self {
-            is_person: match area {
-                Area::Page => true,
-                Area::Api => form && accepts,
-                Area::Open | Area::Assets | Area::Webhook => false,
-            },
-        }
-    }
-
-    /// Shows an error as its reader wants it.
-    fn shown(&self, app: &App, mut answer: Response) -> Response {
-        let Some(Failure(error)) = answer.extensions_mut().remove::<Failure>() else {
-            return answer;
-        };
-        let status = answer.status();
-        let mut shown = if self.is_person {
-            let frame = Frame {
-                section: Section::Elsewhere,
-                csrf: app.keys.csrf().to_owned(),
-                read_only: app.options.read_only,
-                fragment: false,
-                url: "/".to_owned(),
-                version: app.changes.version(),
-                counts: None,
-                done: None,
-            };
-            let frame = if error.code == Code::TokenRequired || error.code == Code::Forbidden {
-                // Whoever gets this may not be who it looks like.
-                Frame {
-                    csrf: String::new(),
-                    ..frame
-                }
-            } else {
-                frame
-            };
-            reply::html(&pages::problem(&error, &frame))
-        } else {
-            axum::Json(&error).into_response()
-        };
-        *shown.status_mut() = status;
-        shown
-    }
 }
 
 #[cfg(test)]
@@ -321,11 +263,11 @@ mod tests {
 
     #[test]
     fn areas() {
-        assert_eq!(area("/api"), Area::Api);
-        assert_eq!(area("/api/board"), Area::Api);
-        assert_eq!(area("/apis"), Area::Page);
-        assert_eq!(area("/metrics"), Area::Api);
-        assert_eq!(area("/assets/../x"), Area::Assets);
-        assert_eq!(area("/"), Area::Page);
+        assert_eq!(Area::of("/api"), Area::Api);
+        assert_eq!(Area::of("/api/board"), Area::Api);
+        assert_eq!(Area::of("/apis"), Area::Page);
+        assert_eq!(Area::of("/metrics"), Area::Api);
+        assert_eq!(Area::of("/assets/../x"), Area::Assets);
+        assert_eq!(Area::of("/"), Area::Page);
     }
 }

@@ -1,7 +1,7 @@
-//! Where a request comes from, by what a browser can't be made to say otherwise.
+//! Validates Host and Origin, headers that a page on another site cannot forge.
 //!
-//! A page of another site can make a browser send requests here. It can't choose the `Host` (so a name that
-//! somebody points at this machine is refused), and it can't hide its `Origin`.
+//! Such a page can make a browser send requests here. Checking `Host` defeats DNS rebinding; checking `Origin` and
+//! `Sec-Fetch-Site` defeats cross-site requests.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use axum::http::Uri;
 use axum::http::header::{HOST, HeaderMap, ORIGIN};
 use shared::error::{Code, Error};
 
-/// Returns what the client calls us.
+/// Returns the host that the client has addressed.
 pub(super) fn host(headers: &HeaderMap, uri: &Uri) -> Result<String, Error> {
     let mut given = headers.get_all(HOST).iter();
     let (first, second) = (given.next(), given.next());
@@ -23,9 +23,7 @@ pub(super) fn host(headers: &HeaderMap, uri: &Uri) -> Result<String, Error> {
     }
 }
 
-/// Refuses names that we don't have: an address, `localhost`, or one that was given at the start.
-///
-/// Any port will do: a tunnel may have another one.
+/// Accepts IP addresses, `localhost` and the configured names, with any port: a tunnel may use another one.
 pub(super) fn check_host(host: &str, names: &[String]) -> Result<(), Error> {
     let name = without_port(host);
     let is_address = name
@@ -38,8 +36,8 @@ pub(super) fn check_host(host: &str, names: &[String]) -> Result<(), Error> {
     if is_address || is_known {
         return Ok(());
     }
-    Err(refused("this dashboard does not go by that name")
-        .hint("Use its address, or start it with `--host-name NAME`."))
+    Err(refused("this dashboard does not answer to that host name")
+        .hint("Use its IP address, or start it with `--host-name NAME`."))
 }
 
 fn without_port(host: &str) -> &str {
@@ -49,7 +47,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Refuses what a page of another site has asked for.
+/// Rejects requests of pages on other sites.
 pub(super) fn check_origin(host: &str, headers: &HeaderMap) -> Result<(), Error> {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text("sec-fetch-site")

@@ -1,15 +1,15 @@
-//! Which part of a changed line is the change.
+//! Finds the changed part of a changed line, by common prefix and suffix.
 
 use std::ops::Range;
 
-/// What differs between a line and the one that replaced it.
+/// The byte ranges that differ between a line and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emphasis {
     pub old: Range<usize>,
     pub new: Range<usize>,
 }
 
-/// Returns the parts of two lines that differ; none if the lines have too little in common for that to help.
+/// Returns the ranges that differ, unless the lines have too little in common.
 pub fn emphasised(old: &str, new: &str) -> Option<Emphasis> {
     let prefix: usize = old
         .chars()
@@ -25,7 +25,7 @@ pub fn emphasised(old: &str, new: &str) -> Option<Emphasis> {
         .map(|(one, _)| one.len_utf8())
         .sum();
     let (old_range, new_range) = (prefix..old.len() - suffix, prefix..new.len() - suffix);
-    // Indentation is no likeness.
+    // Common indentation does not count.
     let shared = old[..prefix].trim().len() + old[old.len() - suffix..].trim().len();
     let differs = old_range.len().max(new_range.len());
     let helps = shared > 0 && differs > 0 && shared * 2 >= differs;

@@ -1,17 +1,17 @@
-//! What the colouring has to know of a language.
+//! Language table: comment marks, quotes and keywords by file extension.
 
-/// The marks and words of a family of languages.
+/// The syntax of a family of languages.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Language {
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comment: Option<(&'static str, &'static str)>,
-    /// Quotes of strings that end with their line.
+    /// Quotes of strings on a single line.
     pub(super) quotes: &'static [char],
-    /// Marks of strings that go on over lines; looked for before `quotes`.
+    /// Quotes of strings that may span lines; matched before `quotes`.
     pub(super) long_quotes: &'static [&'static str],
-    /// `'a` may be something else than a string: a lifetime, a quoted symbol.
+    /// A single quote may start something other than a string: a lifetime, a quoted symbol.
     pub(super) single_is_char: bool,
-    /// Separated by blanks.
+    /// Separated by spaces.
     pub(super) keywords: &'static str,
     pub(super) ignores_case: bool,
 }

@@ -1,8 +1,8 @@
-//! Cuts a line of code into coloured pieces, and remembers what goes on over its end.
+//! A lexer that splits lines into tokens; comments and strings may span lines.
 
 use super::Language;
 
-/// What a piece of a line is.
+/// The kind of a piece of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token {
     Plain,
@@ -10,12 +10,12 @@ pub enum Token {
     Text,
     Number,
     Keyword,
-    /// A word that is called, or that begins with a capital.
+    /// A function or macro that is called.
     Name,
 }
 
 impl Token {
-    /// Returns the class that colours it.
+    /// Returns its CSS class.
     pub const fn class(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -34,7 +34,7 @@ pub struct Piece<'t> {
     pub text: &'t str,
 }
 
-/// What was begun on a line before and has not ended.
+/// A comment or string that began on an earlier line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Nothing,
@@ -56,7 +56,7 @@ impl Lexer {
         }
     }
 
-    /// Cuts a line; all its text is in the pieces, in order.
+    /// Splits a line; the pieces contain all its text, in order.
     pub fn line<'t>(&mut self, line: &'t str) -> Vec<Piece<'t>> {
         let mut pieces = Pieces::default();
         let mut rest = line;
@@ -73,7 +73,7 @@ impl Lexer {
         pieces.list
     }
 
-    /// Returns how much of a line belongs to what was begun before.
+    /// Returns the length of the rest of an open comment or string.
     fn close(&mut self, rest: &str, end: &str, escapes: bool) -> usize {
         match find_end(rest, end, escapes) {
             Some(length) => {
@@ -146,7 +146,7 @@ impl Lexer {
     }
 }
 
-/// A character in single quotes, or a quote that means something else.
+/// A character literal, or a single quote with another meaning.
 fn character(rest: &str) -> (Token, usize) {
     let mut inside = rest.char_indices().skip(1);
     let Some((_, first)) = inside.next() else {
@@ -161,7 +161,7 @@ fn character(rest: &str) -> (Token, usize) {
     }
 }
 
-/// Returns the length up to and with `end`, passing over what a backslash protects.
+/// Returns the length up to and including `end`, skipping characters that a backslash escapes.
 fn find_end(text: &str, end: &str, escapes: bool) -> Option<usize> {
     let mut at = 0;
     while at < text.len() {
@@ -183,7 +183,7 @@ fn length_while(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is_part(c)).unwrap_or(text.len())
 }
 
-/// Pieces as long as they can be: neighbours of one kind are one.
+/// Collects pieces and merges neighbours of one kind.
 #[derive(Debug, Default)]
 struct Pieces<'t> {
     list: Vec<Piece<'t>>,

@@ -1,7 +1,7 @@
-//! A light colouring of code in diffs, and of what changed within a line.
+//! Syntax highlighting of diffs, and emphasis of what changed within a line.
 //!
-//! It knows comments, strings, numbers and words of many languages, not their grammar: a diff shows
-//! pieces of files, and no parser understands a piece.
+//! It knows comments, strings, numbers and keywords of many languages, but no grammar: a hunk starts in the
+//! middle of a file, which parsers cannot read.
 
 mod emphasis;
 mod language;

@@ -1,3 +1,5 @@
+//! Syntax highlighting: tokens per language, and that no input loses text.
+
 use proptest::prelude::*;
 
 use super::*;

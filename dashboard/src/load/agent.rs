@@ -1,38 +1,34 @@
-//! One agent with everything about it.
-
-use std::sync::Arc;
+//! Loads one agent: timeline, messages, review rounds, possible actions, diff and terminal.
 
 use shared::error::Error;
-use shared::model::{
-    Instance, InstanceId, InstanceKind, Message, MessageState, Origin, Review, Status,
-};
+use shared::model::{Instance, InstanceId, InstanceKind, Message, MessageState, Unsaved};
 use shared::store::{EventQuery, EventRow};
-use shared::workflow::{self, Activity, BoardRow};
+use shared::workflow::{self, Activity, AgentAction, BoardRow};
 
-use super::board::{card, excerpt};
-use super::diff::parse_diff;
-use crate::app::{App, Shared};
+use super::activity::{ITEMS_ON_PAGE, activity_of};
+use super::board::{add_dialogs, card, excerpt};
+use super::diff::{MAX_DIFF_BYTES, parse_diff};
+use super::review::{review, round};
+use crate::app::App;
 use crate::screen;
 use crate::terminal;
 use crate::view::{
-    Action, ActionKey, AgentDiffView, AgentView, Card, ControlView, FindingView, MessageView,
-    RoundView, TerminalView, TimelineEntry,
+    Action, ActionKey, ActivityView, AgentDiffView, AgentView, Card, ControlView, DiffQuery,
+    DiscardView, MessageView, TerminalView, TimelineEntry,
 };
 
-/// How much of the past is on the page.
-const EVENTS: u32 = 200;
-const MESSAGES: usize = 100;
-/// The beginning of a message, in characters.
-const EXCERPT: usize = 2_000;
-/// The most of a diff that is shown.
-pub(super) const DIFF_BYTES: usize = 600_000;
+/// How many events the page has; `/events` has all.
+const MAX_EVENTS: u32 = 200;
+const MAX_MESSAGES: usize = 100;
+/// How much of a message the page has.
+const MAX_EXCERPT_CHARS: usize = 2_000;
 
-pub(crate) async fn agent(app: &Shared, id: &InstanceId) -> Result<AgentView, Error> {
-    let version = app.changes.version();
+pub(crate) async fn agent(app: &App, id: &InstanceId) -> Result<AgentView, Error> {
+    let version = app.change_feed.version();
     let (row, card) = row(app, id).await?;
-    let instance = row.instance;
+    let instance = row.instance.clone();
     let wanted = instance.clone();
-    let (messages, rounds, mut events) = app
+    let (messages, rounds, mut events, ending) = app
         .context
         .store
         .read(move |r| {
@@ -44,28 +40,44 @@ pub(crate) async fn agent(app: &Shared, id: &InstanceId) -> Result<AgentView, Er
                 instance: Some(wanted.id.clone()),
                 ..EventQuery::default()
             };
-            let events = r.events_before(&query, EVENTS)?;
-            Ok((r.messages(&wanted.id)?, rounds, events))
+            let events = r.events_before(&query, MAX_EVENTS)?;
+            let ending = r.ending(&wanted.id)?;
+            Ok((r.messages(&wanted.id)?, rounds, events, ending))
         })
         .await?;
     events.reverse();
     let attach = workflow::attach_argv(&app.context, &instance).is_ok();
     let control = control(app, &instance, &row.activity).await?;
+    // A repository that is gone does not take the page along.
+    let undiscardable = workflow::nothing_to_discard(&app.context, &instance).await;
+    let undiscardable = match undiscardable {
+        Ok(why_not) => why_not.map(str::to_owned),
+        Err(error) => Some(error.message),
+    };
+    let actions = actions(app, &row, &control, undiscardable.as_deref());
     let has_worktree = instance.worktree_path.is_dir();
     let ignored = app.ignored_in(&card.repository);
+    // A transcript lies where the agent writes: one that can't be read does not take the page along.
+    let activity = activity_of(app, &instance, None, ITEMS_ON_PAGE).await;
+    let activity = activity.unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot read what an agent did");
+        ActivityView::default()
+    });
     Ok(AgentView {
-        actions: actions(app, &instance, &rounds, &control),
+        actions,
         card,
         worktree: instance.worktree_path.to_string_lossy().into_owned(),
         has_worktree,
         base_branch: instance.base_branch,
         prompt: instance.prompt,
-        note: instance.note,
+        note: instance.note.sentence(),
+        ending,
         ignored,
+        activity,
         timeline: events.into_iter().map(entry).collect(),
         messages: messages
             .iter()
-            .skip(messages.len().saturating_sub(MESSAGES))
+            .skip(messages.len().saturating_sub(MAX_MESSAGES))
             .map(message)
             .collect(),
         rounds: rounds.into_iter().map(round).collect(),
@@ -81,7 +93,9 @@ async fn row(app: &App, id: &InstanceId) -> Result<(BoardRow, Card), Error> {
     let row = workflow::board_row(&app.context, instance).await?;
     let wanted = vec![row.instance.clone()];
     let overview = app.context.store.read(move |r| r.overview(&wanted)).await?;
-    let card = card(&row, &overview);
+    let mut cards = [card(app, &row, &overview)];
+    add_dialogs(app, std::slice::from_ref(&row), &mut cards).await;
+    let [card] = cards;
     Ok((row, card))
 }
 
@@ -106,10 +120,10 @@ fn message(message: &Message) -> MessageView {
         kind: message.kind,
         state: message.state,
         from: message.sender.clone(),
-        excerpt: excerpt(&message.body, EXCERPT),
-        at: message.created_at.clone(),
-        typed_at: message.typed_at.clone(),
-        taken_at: message.taken_at.clone(),
+        excerpt: excerpt(&message.body, MAX_EXCERPT_CHARS),
+        at: message.created_at,
+        typed_at: message.typed_at,
+        taken_at: message.taken_at,
         taken_by: message
             .taken_by
             .filter(|_| message.state == MessageState::Taken),
@@ -117,39 +131,15 @@ fn message(message: &Message) -> MessageView {
     }
 }
 
-fn round(review: Review) -> RoundView {
-    RoundView {
-        round: review.round,
-        verdict: review.verdict,
-        coder: review.coding_instance_id,
-        reviewer: review.review_instance_id,
-        commit: review.commit_id,
-        description: review.description,
-        feedback: review.feedback,
-        findings: review
-            .findings
-            .into_iter()
-            .map(|finding| FindingView {
-                file: finding.file,
-                line: finding.line,
-                severity: finding.severity,
-                message: finding.message,
-            })
-            .collect(),
-        requested_at: review.requested_at,
-        decided_at: review.decided_at,
-    }
-}
-
 async fn control(
-    app: &Shared,
+    app: &App,
     instance: &Instance,
     activity: &Activity,
 ) -> Result<ControlView, Error> {
     let why_not = if app.options.read_only {
         Some("this dashboard is read-only")
     } else if instance.tmux_session.is_none() {
-        Some("its terminal is not ours: it was started by a person")
+        Some("a person started it in their own terminal")
     } else if matches!(activity, Activity::Gone | Activity::Ended)
         && !has_terminal(app, instance).await
     {
@@ -160,89 +150,107 @@ async fn control(
     Ok(ControlView {
         available: why_not.is_none(),
         why_not: why_not.map(str::to_owned),
-        controller: terminal::controller(app, &instance.id).await?,
+        controller: terminal::controller(&app.context, &instance.id).await?,
     })
 }
 
-/// An agent whose work is over may still have its terminal, until it is put away.
+/// An agent whose work is over may still have its terminal, until that is removed.
 async fn has_terminal(app: &App, instance: &Instance) -> bool {
-    let look = workflow::look(&app.context, instance, 0).await;
+    let look = workflow::capture(&app.context, instance, 0).await;
     look.is_ok_and(|view| !view.dead)
 }
 
-/// Says what can be done with an agent now. The workflows decide again when it is done.
+/// Returns which actions are possible now. The workflows check again when one is taken.
 fn actions(
     app: &App,
-    instance: &Instance,
-    rounds: &[Review],
+    row: &BoardRow,
     control: &ControlView,
+    undiscardable: Option<&str>,
 ) -> Vec<Action> {
-    let status = instance.status;
-    let of_coder = (instance.kind != InstanceKind::Coding)
-        .then(|| "only the work of coding agents is reviewed and published".to_owned());
-    let live = (!status.is_live()).then(|| format!("it has ended ({status})"));
-    let free = match status {
-        Status::Running | Status::FeedbackReceived => None,
-        other => Some(format!("its status is {other}")),
-    };
-    let used = rounds
-        .iter()
-        .filter(|review| review.verdict != shared::model::Verdict::Lost)
-        .count();
-    let left = (used >= instance.max_reviews as usize)
-        .then(|| format!("all {} review rounds are used", instance.max_reviews));
-    let ended = match status {
-        Status::Failed | Status::Terminated if instance.origin == Origin::Launched => None,
-        Status::Failed | Status::Terminated => Some("it was started by a person".to_owned()),
-        other => Some(format!("its status is {other}")),
-    };
     let read_only = app
         .options
         .read_only
         .then(|| "this dashboard is read-only".to_owned());
-    let action = |key: ActionKey, reasons: Vec<Option<String>>| {
-        let why_not = read_only
-            .clone()
-            .or_else(|| reasons.into_iter().flatten().next());
+    let action = |key: ActionKey, why_not: Option<String>| {
+        let why_not = read_only.clone().or(why_not);
         Action {
             key,
             allowed: why_not.is_none(),
             why_not,
         }
     };
-    vec![
-        action(ActionKey::Message, vec![live.clone()]),
-        action(
-            ActionKey::Review,
-            vec![of_coder.clone(), live.clone(), free.clone(), left],
-        ),
-        action(ActionKey::Stop, vec![live.clone()]),
-        action(ActionKey::Resume, vec![ended]),
-        action(ActionKey::Pull, vec![of_coder, live, free]),
-        action(ActionKey::Control, vec![control.why_not.clone()]),
-    ]
+    let of_agent = workflow::actions(row).map(|(what, why_not)| {
+        let why_not = why_not.map(|why_not| why_not.to_string());
+        let key = match what {
+            AgentAction::Message => ActionKey::Message,
+            AgentAction::Review => ActionKey::Review,
+            AgentAction::Stop => ActionKey::Stop,
+            AgentAction::Discard => ActionKey::Discard,
+            AgentAction::Resume => ActionKey::Resume,
+            AgentAction::Publish => ActionKey::Pull,
+        };
+        if what == AgentAction::Discard {
+            // The branch of a worktree that is gone may have something to lose, too.
+            action(key, undiscardable.map(str::to_owned))
+        } else {
+            action(key, why_not)
+        }
+    });
+    let control = action(ActionKey::Control, control.why_not.clone());
+    of_agent.into_iter().chain([control]).collect()
 }
 
-/// Returns what an agent has changed.
-pub(crate) async fn agent_diff(app: &Shared, id: &InstanceId) -> Result<AgentDiffView, Error> {
+/// Loads what would be lost with an agent's work.
+pub(crate) async fn discarding(app: &App, id: &InstanceId) -> Result<DiscardView, Error> {
+    let version = app.change_feed.version();
     let (row, card) = row(app, id).await?;
     let context = app.context_of(&row.instance).await;
-    let work = workflow::work_diff(&context, &row.instance, DIFF_BYTES).await?;
-    let diff = parse_diff(work.base, work.head, &work.diff.text, work.diff.truncated);
-    Ok(AgentDiffView { card, diff })
+    let lost = workflow::preview_discard(&context, id).await?;
+    Ok(DiscardView {
+        card,
+        work: lost.work.to_string(),
+        is_lost: lost.work != Unsaved::default(),
+        lost: lost.to_string(),
+        version,
+    })
 }
 
-/// Returns what an agent's terminal shows, and what has scrolled away.
+/// Loads what an agent has changed.
+pub(crate) async fn agent_diff(
+    app: &App,
+    id: &InstanceId,
+    query: DiffQuery,
+) -> Result<AgentDiffView, Error> {
+    let (row, card) = row(app, id).await?;
+    let context = app.context_of(&row.instance).await;
+    if row.instance.kind == InstanceKind::Coding {
+        let (diff, review) = review(app, &context, &row.instance, query).await?;
+        return Ok(AgentDiffView {
+            card,
+            diff,
+            review: Some(review),
+        });
+    }
+    let work = workflow::work_diff(&context, &row.instance, MAX_DIFF_BYTES).await?;
+    let diff = parse_diff(work.base, work.head, &work.diff.text, work.diff.truncated);
+    Ok(AgentDiffView {
+        card,
+        diff,
+        review: None,
+    })
+}
+
+/// Loads an agent's terminal, with up to `history` lines of scrollback.
 pub(crate) async fn terminal(
-    app: &Shared,
+    app: &App,
     id: &InstanceId,
     history: u32,
 ) -> Result<TerminalView, Error> {
     let (row, _) = row(app, id).await?;
-    let view = workflow::look(&app.context, &row.instance, history).await?;
+    let view = workflow::capture(&app.context, &row.instance, history).await?;
     let rows = screen::rows_html(&view.text);
     let scrolled = rows.len().saturating_sub(view.rows as usize);
-    let control = control(&Arc::clone(app), &row.instance, &row.activity).await?;
+    let control = control(app, &row.instance, &row.activity).await?;
     Ok(TerminalView {
         id: id.to_string(),
         scrolled: u32::try_from(scrolled).unwrap_or(u32::MAX),

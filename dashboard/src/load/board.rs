@@ -2,23 +2,30 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::join_all;
+use shared::agent::Dialog;
 use shared::error::Error;
-use shared::model::{Instance, InstanceKind, Status};
+use shared::model::{Instance, InstanceKind, Status, Verdict};
 use shared::store::Overview;
-use shared::workflow::{self, Activity, BoardRow, Rounds};
+use shared::workflow::{self, Activity, Attention, BoardRow, WorkSize};
 
 use crate::app::App;
-use crate::view::{BoardFilter, BoardView, Card, Column, ColumnKey, Counts, LastEvent, TaskRef};
+use crate::view::{
+    ApprovalOf, BoardFilter, BoardView, Card, ChoiceView, Column, ColumnKey, Counts, DialogView,
+    LastEvent, SizeView, TaskRef,
+};
 
 /// How many of the agents that are over are shown, the newest.
-const ENDED: u32 = 60;
+const MAX_ENDED: u32 = 60;
+/// Of how many agents at once the dialog is read from the terminal.
+const MAX_DIALOGS: usize = 20;
 /// The longest title, in characters.
-const TITLE: usize = 160;
+const MAX_TITLE_CHARS: usize = 160;
 
 pub(crate) async fn board(app: &App, filter: BoardFilter) -> Result<BoardView, Error> {
     // Before the first look, so that what changes meanwhile is announced.
-    let version = app.changes.version();
-    let rows = workflow::recent_board(&app.context, ENDED).await?;
+    let version = app.change_feed.version();
+    let rows = workflow::recent_board(&app.context, MAX_ENDED).await?;
     let instances: Vec<Instance> = rows.iter().map(|row| row.instance.clone()).collect();
     let (overview, statuses) = app
         .context
@@ -43,7 +50,8 @@ pub(crate) async fn board(app: &App, filter: BoardFilter) -> Result<BoardView, E
         })
         .filter_map(|path| app.ignored_in(path))
         .collect();
-    let cards: Vec<Card> = rows.iter().map(|row| card(row, &overview)).collect();
+    let mut cards: Vec<Card> = rows.iter().map(|row| card(app, row, &overview)).collect();
+    add_dialogs(app, &rows, &mut cards).await;
 
     let mut counts = Counts::default();
     for card in &cards {
@@ -64,7 +72,7 @@ pub(crate) async fn board(app: &App, filter: BoardFilter) -> Result<BoardView, E
             .collect();
         // What has come to rest last is looked for first; what is at work stays where it is.
         if matches!(key, ColumnKey::Published | ColumnKey::Ended) {
-            cards.sort_by(|one, other| other.status_since.cmp(&one.status_since));
+            cards.sort_by_key(|card| std::cmp::Reverse(card.status_since));
         }
         Column {
             key,
@@ -89,9 +97,41 @@ pub(crate) async fn board(app: &App, filter: BoardFilter) -> Result<BoardView, E
     })
 }
 
+/// Looks at the terminals of those who wait on a dialog, all at once.
+pub(super) async fn add_dialogs(app: &App, rows: &[BoardRow], cards: &mut [Card]) {
+    let asking = rows
+        .iter()
+        .zip(cards)
+        .filter(|(row, _)| matches!(row.activity, Activity::WaitingForPerson { .. }))
+        .take(MAX_DIALOGS);
+    let looks = asking.map(async |(row, card)| {
+        // A terminal that can't be read has no buttons, and the card still says what to do.
+        let found = workflow::open_dialog(&app.context, &row.instance).await;
+        card.dialog = found.ok().flatten().map(dialog_view);
+    });
+    join_all(looks).await;
+}
+
+fn dialog_view(dialog: Dialog) -> DialogView {
+    DialogView {
+        fingerprint: dialog.fingerprint(),
+        question: dialog.question,
+        detail: dialog.detail,
+        choices: dialog
+            .choices
+            .into_iter()
+            .filter(|choice| !choice.takes_text)
+            .map(|choice| ChoiceView {
+                number: choice.number,
+                label: choice.label,
+            })
+            .collect(),
+    }
+}
+
 /// Returns how many agents are in each column, counted once for each state.
 pub(crate) async fn counts(app: &App) -> Result<Counts, Error> {
-    let version = app.changes.version();
+    let version = app.change_feed.version();
     if let Some(counts) = app.counts.of(version) {
         return Ok(counts);
     }
@@ -111,43 +151,25 @@ fn wanted(card: &Card, filter: &BoardFilter) -> bool {
 fn unseen_ended(rows: &[BoardRow], statuses: &HashMap<Status, u32>) -> u32 {
     let all: u32 = statuses
         .iter()
-        .filter(|(status, _)| is_over(**status))
+        .filter(|(status, _)| status.is_over())
         .map(|(_, count)| count)
         .sum();
-    let seen = rows.iter().filter(|row| is_over(row.instance.status));
+    let seen = rows.iter().filter(|row| row.instance.status.is_over());
     all.saturating_sub(u32::try_from(seen.count()).unwrap_or(u32::MAX))
 }
 
-fn is_over(status: Status) -> bool {
-    match status {
-        Status::PrMerged
-        | Status::PrClosed
-        | Status::Completed
-        | Status::Failed
-        | Status::Terminated => true,
-        Status::Started
-        | Status::Running
-        | Status::WaitingReview
-        | Status::UnderReview
-        | Status::FeedbackReceived
-        | Status::CreatingPr
-        | Status::PrCreated => false,
-    }
-}
-
 /// Returns one agent in short.
-pub(super) fn card(row: &BoardRow, overview: &Overview) -> Card {
+pub(super) fn card(app: &App, row: &BoardRow, overview: &Overview) -> Card {
     let instance = &row.instance;
-    let owed = overview.owed.get(&instance.id).copied().unwrap_or(0);
-    let need = need(instance, &row.activity, row.reviews, owed);
-    let column = column(instance, need.as_ref());
+    let size = app.work_sizes.of(&instance.id);
+    let attention = row.attention();
     let title_of = |id| overview.task_titles.get(id).cloned().unwrap_or_default();
     Card {
         id: instance.id.clone(),
         kind: instance.kind,
         status: instance.status,
         activity: row.activity.clone(),
-        column,
+        column: column(instance, attention.as_ref()),
         task: instance.task_id.as_ref().map(|id| TaskRef {
             id: id.clone(),
             title: title_of(id),
@@ -156,24 +178,50 @@ pub(super) fn card(row: &BoardRow, overview: &Overview) -> Card {
         title: title(instance),
         repository: instance.repository.to_string_lossy().into_owned(),
         branch: instance.branch_name.clone(),
+        size: size.as_ref().map(|size| SizeView {
+            commit: size.commit.as_str().to_owned(),
+            additions: size.added,
+            deletions: size.removed,
+        }),
+        approval: approval(instance, size.as_ref(), overview),
+        verdict: overview.verdicts.get(&instance.id).copied(),
         round: row.reviews,
-        created_at: instance.created_at.clone(),
-        status_since: instance.status_since.clone(),
+        created_at: instance.created_at,
+        status_since: instance.status_since,
         last_event: overview
             .last_events
             .get(&instance.id)
             .map(|event| LastEvent {
                 name: event.name.clone(),
-                at: event.at.clone(),
+                at: event.at,
                 failed: event.failed,
             }),
         parent: instance.parent_instance_id.clone(),
         reviewer: overview.reviewers.get(&instance.id).cloned(),
-        need: need.map(|need| need.what),
-        owed,
+        dialog: None,
+        need: attention.map(|attention| attention.sentence()),
+        owed: row.owed_messages,
         pr_url: instance.pr_url.clone(),
         pr_number: instance.pr_number,
+        usage: row.usage.clone(),
     }
+}
+
+/// Returns which commit the last review approved, if it did and the present one is known.
+fn approval(
+    instance: &Instance,
+    size: Option<&WorkSize>,
+    overview: &Overview,
+) -> Option<ApprovalOf> {
+    if overview.verdicts.get(&instance.id) != Some(&Verdict::Approved) {
+        return None;
+    }
+    let approved = overview.reviewed_commits.get(&instance.id)?;
+    Some(if size?.commit.as_str() == approved {
+        ApprovalOf::ThisCommit
+    } else {
+        ApprovalOf::OlderCommit
+    })
 }
 
 /// Returns in one line what an agent is about.
@@ -182,7 +230,7 @@ fn title(instance: &Instance) -> String {
         return format!("Reviews {coder}");
     }
     let line = instance.prompt.lines().find(|line| !line.trim().is_empty());
-    excerpt(line.unwrap_or_default().trim(), TITLE)
+    excerpt(line.unwrap_or_default().trim(), MAX_TITLE_CHARS)
 }
 
 /// Returns the beginning of a text, and shows that it was cut.
@@ -193,54 +241,8 @@ pub(super) fn excerpt(text: &str, most: usize) -> String {
     }
 }
 
-/// What a person should do, and whether the agent waits for it.
-struct Need {
-    what: String,
-    waits: bool,
-}
-
-fn need(
-    instance: &Instance,
-    activity: &Activity,
-    rounds: Option<Rounds>,
-    owed: u32,
-) -> Option<Need> {
-    let waits = |what: String| Some(Need { what, waits: true });
-    if let Activity::WaitingForPerson { on } = activity {
-        return waits(format!("Answer its {on} in the terminal."));
-    }
-    let note = instance.note.as_deref().unwrap_or_default();
-    match instance.status {
-        // Programs that don't say what they do can't be seen to have come to rest.
-        Status::Running if matches!(activity, Activity::Idle | Activity::Unknown) => rounds
-            .filter(|rounds| rounds.are_used_up())
-            .and_then(|rounds| {
-                waits(format!(
-                    "Its review rounds are used up ({} of {}): publish it as it is, tell it what to do, or stop it.",
-                    rounds.used, rounds.most
-                ))
-            }),
-        Status::Failed if owed > 0 => waits(format!(
-            "It failed with {owed} {} owed: resume it, or let it be.",
-            if owed == 1 { "message" } else { "messages" }
-        )),
-        status if is_over(status) && is_kept(note) => Some(Need {
-            what: format!("Look at its work before it is forgotten: {note}."),
-            // A branch can wait for ever; files in a worktree stand in the way of what comes next.
-            waits: instance.worktree_path.exists(),
-        }),
-        _ => None,
-    }
-}
-
-/// Tells whether work was kept because it exists nowhere else, and not by policy.
-fn is_kept(note: &str) -> bool {
-    note.split("; ")
-        .any(|part| part.starts_with("kept ") && !part.starts_with("kept by policy"))
-}
-
-fn column(instance: &Instance, need: Option<&Need>) -> ColumnKey {
-    if need.is_some_and(|need| need.waits) {
+fn column(instance: &Instance, attention: Option<&Attention>) -> ColumnKey {
+    if attention.is_some_and(Attention::is_urgent) {
         return ColumnKey::Waiting;
     }
     match instance.status {
@@ -264,17 +266,6 @@ fn column(instance: &Instance, need: Option<&Need>) -> ColumnKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn kept_work_is_told_from_policy() {
-        assert!(is_kept("kept 2 uncommitted files on codex/a in /w/a"));
-        assert!(is_kept(
-            "the agent was killed by signal 9; kept the branch codex/a: 1 of its commits are nowhere else"
-        ));
-        assert!(!is_kept("kept by policy: /w/a"));
-        assert!(!is_kept("its session is gone"));
-        assert!(!is_kept(""));
-    }
 
     #[test]
     fn excerpts_end_between_characters() {

@@ -1,13 +1,15 @@
-//! Reads what `git diff` prints.
+//! Parses the unified diff that `git diff` prints.
 
 use crate::view::{DiffLine, DiffView, FileDiff, FileStatus, Hunk, LineKind};
 
-/// More lines than anybody reads: what is beyond is left out, and said to be.
-const MOST_LINES: usize = 12_000;
-/// The longest line that is shown whole.
-const MOST_CHARACTERS: usize = 2_000;
+/// How much of a diff is read.
+pub(super) const MAX_DIFF_BYTES: usize = 600_000;
+/// Lines beyond this are left out, and the diff is marked as truncated.
+const MAX_LINES: usize = 12_000;
+/// Longer lines are cut.
+const MAX_LINE_CHARS: usize = 2_000;
 
-/// Reads a diff. What can't be understood is left out; nothing in it is trusted.
+/// Parses a diff. Lines that are not understood are left out; nothing in it is trusted.
 pub(crate) fn parse_diff(base: String, head: String, text: &str, truncated: bool) -> DiffView {
     let mut reader = Reader {
         view: DiffView {
@@ -24,7 +26,7 @@ pub(crate) fn parse_diff(base: String, head: String, text: &str, truncated: bool
     };
     for line in text.split_inclusive('\n') {
         let line = line.strip_suffix('\n').unwrap_or(line);
-        if reader.lines > MOST_LINES {
+        if reader.lines > MAX_LINES {
             reader.view.truncated = true;
             break;
         }
@@ -122,7 +124,7 @@ impl Reader {
                 kind,
                 old: old.then_some(self.old),
                 new: new.then_some(self.new),
-                text: super::board::excerpt(text, MOST_CHARACTERS),
+                text: super::board::excerpt(text, MAX_LINE_CHARS),
             });
         }
         self.lines += 1;
@@ -274,9 +276,9 @@ new mode 100755
             parse(text);
         }
         let mut long = "diff --git a/x b/x\n@@ -0,0 +1,99999 @@\n".to_owned();
-        long.push_str(&"+y\n".repeat(MOST_LINES + 10));
+        long.push_str(&"+y\n".repeat(MAX_LINES + 10));
         let view = parse(&long);
         assert!(view.truncated);
-        assert_eq!(view.files[0].hunks[0].lines.len(), MOST_LINES + 1);
+        assert_eq!(view.files[0].hunks[0].lines.len(), MAX_LINES + 1);
     }
 }

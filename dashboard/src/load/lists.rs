@@ -1,10 +1,7 @@
-//! Events, reports, and the form that launches an agent.
+//! Loads events, analysis reports and the launch form.
 
-use std::time::UNIX_EPOCH;
-
-use analysis::{Archive, KEPT, StoredReport};
+use analysis::{Archive, MAX_REPORTS, StoredReport};
 use shared::error::{Code, Error};
-use shared::model::time_of_seconds;
 use shared::store::EventQuery;
 
 use super::agent::entry;
@@ -14,12 +11,12 @@ use crate::view::{
     LaunchView, TaskRef,
 };
 
-const EVENTS: u32 = 100;
-const BRANCHES: usize = 200;
-const READY: u64 = 200;
+const PAGE_SIZE: u32 = 100;
+const MAX_BRANCHES: usize = 200;
+const MAX_READY_TASKS: u64 = 200;
 
 pub(crate) async fn events(app: &App, filter: EventFilter) -> Result<EventsView, Error> {
-    let version = app.changes.version();
+    let version = app.change_feed.version();
     let query = EventQuery {
         instance: filter.instance.clone(),
         name: filter.name.clone(),
@@ -29,10 +26,10 @@ pub(crate) async fn events(app: &App, filter: EventFilter) -> Result<EventsView,
     let mut events = app
         .context
         .store
-        .read(move |r| r.events_before(&query, EVENTS + 1))
+        .read(move |r| r.events_before(&query, PAGE_SIZE + 1))
         .await?;
-    let more = events.len() > EVENTS as usize;
-    events.truncate(EVENTS as usize);
+    let more = events.len() > PAGE_SIZE as usize;
+    events.truncate(PAGE_SIZE as usize);
     let last = events.last().map(|event| event.id);
     let events = events.into_iter().map(|event| EventView {
         instance: event.instance_id.clone(),
@@ -57,7 +54,7 @@ pub(crate) fn analysis(app: &App, id: &str) -> Result<AnalysisView, Error> {
     let found = Archive::in_state(app.context.state_dir()).read(id);
     let (stored, report) = found.ok_or_else(|| {
         Error::new(Code::AnalysisNotFound, "there is no such report").hint(format!(
-            "The newest {KEPT} are kept; analyze_repository makes a new one."
+            "Only the newest {MAX_REPORTS} are kept; analyze_repository makes a new one."
         ))
     })?;
     Ok(AnalysisView {
@@ -67,17 +64,16 @@ pub(crate) fn analysis(app: &App, id: &str) -> Result<AnalysisView, Error> {
 }
 
 fn summary(stored: StoredReport) -> AnalysisSummary {
-    let made = stored.made.duration_since(UNIX_EPOCH).unwrap_or_default();
     AnalysisSummary {
         id: stored.id,
-        scope: stored.scope.name().to_owned(),
+        scope: stored.scope.as_str().to_owned(),
         depth: stored.depth.name().to_owned(),
-        at: time_of_seconds(made.as_secs()),
+        at: stored.made.into(),
         bytes: stored.bytes,
     }
 }
 
-/// Returns the form with what can be chosen in it. A repository that is gone leaves it with less.
+/// Loads the launch form with its choices. A repository that is gone has no branches.
 pub(crate) async fn launch(
     app: &App,
     form: LaunchForm,
@@ -91,7 +87,7 @@ pub(crate) async fn launch(
         None => None,
     };
     let branches = match context.as_ref().and_then(|there| there.repository().ok()) {
-        Some(repository) => repository.branches(BRANCHES).await.unwrap_or_default(),
+        Some(repository) => repository.branches(MAX_BRANCHES).await.unwrap_or_default(),
         None => Vec::new(),
     };
     let ready = match repository.clone() {
@@ -99,7 +95,7 @@ pub(crate) async fn launch(
             let page = app
                 .context
                 .store
-                .read(move |r| r.tasks_by_place(&key, true, 0, READY));
+                .read(move |r| r.tasks_by_place(&key, true, 0, MAX_READY_TASKS));
             page.await?.tasks
         }
         None => Vec::new(),

@@ -1,6 +1,7 @@
-//! The description of the API, made of the types that it takes and gives.
+//! The `OpenAPI` document, generated from the types of requests and responses.
 
 mod operations;
+mod review_operations;
 
 use std::sync::LazyLock;
 
@@ -12,8 +13,8 @@ use shared::error::Error;
 
 use operations::{Answer, Body, Operation, Parameter, Safety};
 
-/// Where schemas stand, as schemars wants it and as references have it.
-const PLACE: &str = "/components/schemas";
+/// Where the document has its schemas, and references point to.
+const SCHEMAS_PATH: &str = "/components/schemas";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(build);
 
@@ -22,7 +23,7 @@ pub(crate) async fn document() -> Json<&'static Value> {
     Json(&DOCUMENT)
 }
 
-/// The two sides of a type: what is given, and what is taken.
+/// Schema generators for responses (serialized) and requests (deserialized).
 struct Schemas {
     given: SchemaGenerator,
     taken: SchemaGenerator,
@@ -32,7 +33,7 @@ impl Schemas {
     fn new() -> Self {
         let settings = || {
             SchemaSettings::draft2020_12().with(|settings| {
-                settings.definitions_path = PLACE.into();
+                settings.definitions_path = SCHEMAS_PATH.into();
                 settings.meta_schema = None;
             })
         };
@@ -59,11 +60,18 @@ fn taken<T: JsonSchema>(schemas: &mut Schemas) -> Schema {
     schemas.taken.subschema_for::<T>()
 }
 
+fn all_operations() -> Vec<Operation> {
+    let mut all = operations::all();
+    all.extend(review_operations::discarding());
+    all.extend(review_operations::all());
+    all
+}
+
 fn build() -> Value {
     let mut schemas = Schemas::new();
     let error = given::<Error>(&mut schemas);
     let mut paths = Map::new();
-    for operation in operations::all() {
+    for operation in all_operations() {
         let described = describe(&operation, &error, &mut schemas);
         let path = paths
             .entry(operation.path)
@@ -77,7 +85,7 @@ fn build() -> Value {
         "info": {
             "title": "Claude Codex dashboard",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "What agents do, and what can be done with them. Errors are `{code, message, hint, details}` \
+            "description": "Agents, their terminals and pull requests, and actions on them. Errors are `{code, message, hint, details}` \
                 with a stable code. With the cookie of a browser, requests that change something also need the \
                 header `x-codex-csrf`; with `Authorization: Bearer TOKEN` they don't.",
         },
@@ -114,7 +122,7 @@ fn describe(operation: &Operation, error: &Schema, schemas: &mut Schemas) -> Val
         responses.insert(status.to_string(), response(answer, schemas));
     }
     let problem = json!({
-        "description": "It did not work; the code says why.",
+        "description": "An error; its code says which.",
         "content": { "application/json": { "schema": error } },
     });
     responses.insert("4XX".to_owned(), problem.clone());
@@ -126,11 +134,11 @@ fn describe(operation: &Operation, error: &Schema, schemas: &mut Schemas) -> Val
     Value::Object(described)
 }
 
-/// Describes what stands in braces in a path.
+/// Describes the parameters in a path.
 fn in_path(path: &str) -> impl Iterator<Item = Value> {
     path.split('/').filter_map(|part| {
         let name = part.strip_prefix('{')?.strip_suffix('}')?;
-        let schema = if name == "number" {
+        let schema = if name == "number" || name == "comment" {
             json!({ "type": "integer", "minimum": 1, "maximum": i64::MAX })
         } else {
             json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$" })
@@ -213,10 +221,10 @@ mod tests {
             }
         }
         check(&DOCUMENT);
-        let names: std::collections::BTreeSet<_> = operations::all()
+        let names: std::collections::BTreeSet<_> = all_operations()
             .iter()
             .map(|operation| operation.name)
             .collect();
-        assert_eq!(names.len(), operations::all().len());
+        assert_eq!(names.len(), all_operations().len());
     }
 }

@@ -1,16 +1,19 @@
-//! What there is under `/api`, one entry each.
+//! The operations of the `OpenAPI` document, one entry per route and method.
 
 use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
+use shared::model::Task;
+
 use super::{Schemas, given, taken};
 use crate::api::{
-    ChangeRequest, ControlReply, ControlRequest, Health, KeysRequest, MergeRequest, MessageRequest,
-    PublishReply, PublishRequest, ReviewRequest, SentReply, StopReply,
+    AnswerReply, AnswerRequest, ChangeRequest, ControlReply, ControlRequest, Health, KeysRequest,
+    LaunchReply, MAX_HISTORY, MergeRequest, MessageRequest, MoveRequest, PublishReply,
+    PublishRequest, ReviewRequest, SentReply, StopReply, TaskRequest,
 };
 use crate::view::{
-    AgentDiffView, AgentView, AnalysisList, AnalysisView, BoardView, Card, EventsView, LaunchForm,
-    PullCard, PullView, PullsView, TasksView, TerminalView,
+    ActivityView, AgentDiffView, AgentView, AnalysisList, AnalysisView, BoardView, Card,
+    EventsView, LaunchForm, PullCard, PullView, PullsView, TasksView, TerminalView,
 };
 use crate::webhook::WebhookReply;
 
@@ -45,24 +48,28 @@ pub(super) enum Answer {
     Nothing(&'static str),
 }
 
-/// Who may ask.
+/// Whether an operation needs the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Safety {
-    /// Anybody: it tells nothing, or is signed.
+    /// No: it reveals nothing, or is signed.
     Open,
     Token,
 }
 
 impl Operation {
-    fn get(path: &'static str, name: &'static str, summary: &'static str) -> Self {
+    pub(super) fn get(path: &'static str, name: &'static str, summary: &'static str) -> Self {
         Self::new("get", path, name, summary)
     }
 
-    fn post(path: &'static str, name: &'static str, summary: &'static str) -> Self {
+    pub(super) fn post(path: &'static str, name: &'static str, summary: &'static str) -> Self {
         Self::new("post", path, name, summary)
     }
 
-    fn delete(path: &'static str, name: &'static str, summary: &'static str) -> Self {
+    fn patch(path: &'static str, name: &'static str, summary: &'static str) -> Self {
+        Self::new("patch", path, name, summary)
+    }
+
+    pub(super) fn delete(path: &'static str, name: &'static str, summary: &'static str) -> Self {
         Self::new("delete", path, name, summary)
     }
 
@@ -84,7 +91,7 @@ impl Operation {
         }
     }
 
-    fn answers(mut self, status: u16, what: &'static str, schema: Make) -> Self {
+    pub(super) fn answers(mut self, status: u16, what: &'static str, schema: Make) -> Self {
         self.answers.push((status, Answer::Json(what, schema)));
         self
     }
@@ -99,7 +106,7 @@ impl Operation {
         self
     }
 
-    fn takes(mut self, schema: Make, required: bool) -> Self {
+    pub(super) fn takes(mut self, schema: Make, required: bool) -> Self {
         self.body = Some(Body { schema, required });
         self
     }
@@ -124,16 +131,32 @@ impl Operation {
         self
     }
 
-    fn of_repository(self) -> Self {
+    pub(super) fn of_repository(self) -> Self {
         self.asks(
             "repository",
-            "Path of the repository; else the one that the dashboard was started in.",
+            "Path of the repository; by default the one that the dashboard was started in.",
             json!({ "type": "string" }),
         )
     }
 
+    fn of_part(self) -> Self {
+        let since = json!({ "type": "string", "pattern": "^(person-)?[0-9]{1,9}$" });
+        let commit = json!({ "type": "string", "pattern": "^[0-9a-fA-F]{7,64}$" });
+        self.asks(
+            "since",
+            "Only what changed since a round: its number, or `person-1` for a round of a person.",
+            since,
+        )
+        .asks("commit", "Only one commit of the work.", commit)
+        .asks(
+            "uncommitted",
+            "The worktree as it is, with what is not committed.",
+            json!({ "type": "boolean" }),
+        )
+    }
+
     fn by_lease(self) -> Self {
-        self.header("x-codex-lease", "The lease of whoever has control.")
+        self.header("x-codex-lease", "The lease on the terminal.")
     }
 
     fn for_all(mut self) -> Self {
@@ -157,18 +180,20 @@ pub(super) fn all() -> Vec<Operation> {
     let mut all = about_itself();
     all.extend(looking());
     all.extend(lists());
+    all.extend(acting_on_tasks());
     all.extend(acting());
+    all.extend(acting_on_pulls());
     all
 }
 
 fn about_itself() -> Vec<Operation> {
     let get = Operation::get;
     vec![
-        get("/healthz", "health", "Tells whether the dashboard works")
-            .answers(200, "It does.", given::<Health>)
+        get("/healthz", "health", "Checks the health of the dashboard")
+            .answers(200, "The dashboard works.", given::<Health>)
             .for_all(),
-        get("/metrics", "metrics", "Returns numbers for Prometheus").says(
-            "In its text format.",
+        get("/metrics", "metrics", "Returns Prometheus metrics").says(
+            "Metrics in the text format.",
             "text/plain; version=0.0.4; charset=utf-8",
         ),
         get("/api/openapi.json", "describe", "Returns this description").answers(
@@ -190,12 +215,12 @@ fn about_itself() -> Vec<Operation> {
 
 fn looking() -> Vec<Operation> {
     let get = Operation::get;
-    let history = json!({ "type": "integer", "minimum": 0, "maximum": 20_000 });
+    let history = json!({ "type": "integer", "minimum": 0, "maximum": MAX_HISTORY });
     vec![
         of_agents(get(
             "/api/board",
             "board",
-            "Returns all agents in the columns of what they need",
+            "Returns all agents, in columns by what they need",
         ))
         .answers(200, "The board.", given::<BoardView>),
         of_agents(get(
@@ -207,7 +232,7 @@ fn looking() -> Vec<Operation> {
         get(
             "/api/instances/{id}",
             "instance",
-            "Returns one agent with everything about it",
+            "Returns one agent with its timeline, messages and reviews",
         )
         .answers(200, "The agent.", given::<AgentView>),
         get(
@@ -215,7 +240,28 @@ fn looking() -> Vec<Operation> {
             "diff",
             "Returns what an agent has changed",
         )
+        .of_part()
         .answers(200, "Files, hunks and lines.", given::<AgentDiffView>),
+        get(
+            "/api/instances/{id}/activity",
+            "activity",
+            "Returns what an agent was told, said, ran and changed",
+        )
+        .asks(
+            "after",
+            "The cursor of the page before; without it, the last items.",
+            json!({ "type": "string", "maxLength": 1_000 }),
+        )
+        .asks(
+            "limit",
+            "How many items, about.",
+            json!({ "type": "integer", "minimum": 1, "maximum": 1_000, "default": 200 }),
+        )
+        .answers(
+            200,
+            "A page of activity, oldest first.",
+            given::<ActivityView>,
+        ),
         get(
             "/api/instances/{id}/screen",
             "screen",
@@ -223,7 +269,7 @@ fn looking() -> Vec<Operation> {
         )
         .asks(
             "history",
-            "How many lines that have scrolled away to return, too.",
+            "How many lines of scrollback to include.",
             history,
         )
         .answers(200, "The screen.", given::<TerminalView>),
@@ -268,6 +314,7 @@ fn lists() -> Vec<Operation> {
             "Returns one pull request with what it changes",
         )
         .of_repository()
+        .of_part()
         .answers(200, "The pull request.", given::<PullView>),
         get(
             "/api/events",
@@ -293,12 +340,40 @@ fn lists() -> Vec<Operation> {
     ]
 }
 
+fn acting_on_tasks() -> Vec<Operation> {
+    let (post, patch) = (Operation::post, Operation::patch);
+    vec![
+        post("/api/tasks", "addTask", "Plans a task")
+            .takes(taken::<TaskRequest>, true)
+            .answers(201, "It is planned.", given::<Task>),
+        patch("/api/tasks/{id}", "editTask", "Changes a task")
+            .takes(taken::<TaskRequest>, true)
+            .answers(200, "It is changed.", given::<Task>),
+        post("/api/tasks/{id}", "postTask", "Changes a task, for forms")
+            .takes(taken::<TaskRequest>, true)
+            .answers(200, "It is changed.", given::<Task>),
+        post("/api/tasks/{id}/close", "closeTask", "Marks a task as done")
+            .takes(taken::<MoveRequest>, false)
+            .answers(200, "It is done.", given::<Task>),
+        post(
+            "/api/tasks/{id}/reopen",
+            "reopenTask",
+            "Opens a done or cancelled task again",
+        )
+        .takes(taken::<MoveRequest>, false)
+        .answers(200, "It is open.", given::<Task>),
+        post("/api/tasks/{id}/cancel", "cancelTask", "Gives a task up")
+            .takes(taken::<MoveRequest>, false)
+            .answers(200, "It is cancelled.", given::<Task>),
+    ]
+}
+
 fn acting() -> Vec<Operation> {
     let (post, delete) = (Operation::post, Operation::delete);
     vec![
         post("/api/instances", "launch", "Launches an agent")
             .takes(taken::<LaunchForm>, true)
-            .answers(201, "It is at work.", given::<Card>),
+            .answers(201, "It is at work.", given::<LaunchReply>),
         delete(
             "/api/instances/{id}",
             "end",
@@ -312,6 +387,13 @@ fn acting() -> Vec<Operation> {
         )
         .takes(taken::<MessageRequest>, true)
         .answers(200, "It has it, or will get it.", given::<SentReply>),
+        post(
+            "/api/instances/{id}/answer",
+            "answer",
+            "Answers the dialog that an agent waits on",
+        )
+        .takes(taken::<AnswerRequest>, true)
+        .answers(200, "It is answered.", given::<AnswerReply>),
         post(
             "/api/instances/{id}/review",
             "review",
@@ -357,6 +439,20 @@ fn acting() -> Vec<Operation> {
             .by_lease()
             .takes(taken::<KeysRequest>, true)
             .does("The terminal has it."),
+        post("/webhooks/github", "webhook", "Takes a webhook of GitHub's")
+            .header("x-hub-signature-256", "HMAC-SHA256 of the body.")
+            .header("x-github-event", "What it is about.")
+            .header("x-github-delivery", "Its own id.")
+            .takes(|_| json_schema!({ "type": "object" }), true)
+            .answers(200, "It changes nothing.", given::<WebhookReply>)
+            .answers(202, "It will be followed.", given::<WebhookReply>)
+            .for_all(),
+    ]
+}
+
+fn acting_on_pulls() -> Vec<Operation> {
+    let post = Operation::post;
+    vec![
         post(
             "/api/pulls/{number}/merge",
             "merge",
@@ -371,13 +467,26 @@ fn acting() -> Vec<Operation> {
         )
         .takes(taken::<ChangeRequest>, false)
         .answers(200, "It is closed.", given::<PullCard>),
-        post("/webhooks/github", "webhook", "Takes a webhook of GitHub's")
-            .header("x-hub-signature-256", "HMAC-SHA256 of the body.")
-            .header("x-github-event", "What it is about.")
-            .header("x-github-delivery", "Its own id.")
-            .takes(|_| json_schema!({ "type": "object" }), true)
-            .answers(200, "It changes nothing.", given::<WebhookReply>)
-            .answers(202, "It will be followed.", given::<WebhookReply>)
-            .for_all(),
+        post(
+            "/api/pulls/{number}/update",
+            "update",
+            "Brings a pull request up to its branch",
+        )
+        .takes(taken::<ChangeRequest>, false)
+        .answers(200, "It has every commit of its branch.", given::<PullCard>),
+        post(
+            "/api/pulls/{number}/resolve",
+            "resolve",
+            "Sends the agent of a conflicting pull request back to resolve the conflict",
+        )
+        .takes(taken::<ChangeRequest>, false)
+        .answers(200, "The agent is told.", given::<PullCard>),
+        post(
+            "/api/pulls/{number}/reopen",
+            "reopen",
+            "Opens a closed pull request again",
+        )
+        .takes(taken::<ChangeRequest>, false)
+        .answers(200, "It is open.", given::<PullCard>),
     ]
 }

@@ -1,12 +1,13 @@
-//! What happened to one agent: reviews, messages and calls.
+//! An agent's record: review rounds, messages and timeline.
 
 use maud::{Markup, html};
 use serde_json::Value;
 use shared::model::{EventSource, MessageState, Severity, StatusChange};
 
 use super::icons::icon;
+use super::labels::{event_word, message_state, pill, status_word, verdict};
 use super::time::{ago, duration};
-use super::words::{message_state, pill, status_word, verdict};
+use crate::markdown::markdown;
 use crate::plot::shortened;
 use crate::view::{FindingView, MessageView, RoundView, TimelineEntry};
 
@@ -19,21 +20,24 @@ pub(super) fn review_rounds(rounds: &[RoundView]) -> Markup {
             h2 #reviews-title { (icon("review")) "Reviews" }
             ol.rounds-list {
                 @for round in rounds.iter().rev() {
-                    li #{ "round-" (round.reviewer) } {
+                    li {
                         p.card-line {
                             strong { "Round " (round.round) }
                             (verdict(round.verdict))
-                            span.muted { (ago(round.decided_at.as_deref().unwrap_or(&round.requested_at))) " ago" }
+                            span.muted { (ago(round.decided_at.unwrap_or(round.requested_at))) " ago" }
                         }
                         p.small {
-                            "by " a.mono href={ "/agents/" (round.reviewer) } { (round.reviewer) }
+                            "by "
+                            @if let Some(reviewer) = &round.reviewer {
+                                a.mono href={ "/agents/" (reviewer) } { (reviewer) }
+                            } @else { "a person" }
                             " on " span.mono { (round.commit.get(..10).unwrap_or(&round.commit)) }
                         }
                         @if !round.description.is_empty() {
-                            p.asked { (round.description) }
+                            div.asked { (markdown(&round.description)) }
                         }
                         @if let Some(feedback) = &round.feedback {
-                            p.said { (feedback) }
+                            div.said { (markdown(feedback)) }
                         }
                         @if !round.findings.is_empty() {
                             ul.findings { @for found in &round.findings { (finding(found)) } }
@@ -55,7 +59,7 @@ fn finding(found: &FindingView) -> Markup {
         li {
             (pill(tone, found.severity.as_str()))
             span.mono.path { (found.file) @if let Some(line) = found.line { ":" (line) } }
-            p { (found.message) }
+            (markdown(&found.message))
         }
     }
 }
@@ -73,20 +77,20 @@ pub(super) fn messages(messages: &[MessageView], id: &str) -> Markup {
                         p.card-line {
                             (message_state(message.state))
                             span { "from " strong { (message.from) } }
-                            span.muted { (ago(message.taken_at.as_deref().unwrap_or(&message.at))) " ago" }
+                            span.muted { (ago(message.taken_at.unwrap_or(message.at))) " ago" }
                         }
                         p.small.clamp { (message.excerpt) }
                         @if let Some(by) = message.taken_by {
                             p.muted.small { "seen by " (by.as_str().replace('_', " ")) }
                         }
                         @if let Some(reason) = message.waiting_for {
-                            p.waits.small { "waits for " (reason.phrase()) }
+                            p.waits.small { "waiting for " (reason.phrase()) }
                         }
                         @if message.state == MessageState::Unconfirmed {
                             p.waits.small {
-                                "typed, and nothing shows that the agent has it; "
+                                "typed, but there is no proof that the agent has it; "
                                 code { "claude-codex send " (id) " --again " (message.id) }
-                                " types it once more"
+                                " types it again"
                             }
                         }
                     }
@@ -96,7 +100,7 @@ pub(super) fn messages(messages: &[MessageView], id: &str) -> Markup {
     }
 }
 
-/// Calls and commands, newest first, each with what was said when it is opened.
+/// Events, newest first, with their parameters and results.
 pub(super) fn timeline(entries: &[TimelineEntry], id: &str) -> Markup {
     html! {
         section.panel #timeline aria-labelledby="timeline-title" {
@@ -112,10 +116,10 @@ pub(super) fn timeline(entries: &[TimelineEntry], id: &str) -> Markup {
                     li.failed[entry.error_code.is_some()] .(source_class(entry.source)) #{ "event-" (entry.id) } {
                         details #{ "details-" (entry.id) } {
                             summary {
-                                span.mono.event-name { (entry.name) }
+                                span.event-name title=(entry.name) { (event_word(&entry.name)) }
                                 @if let Some(code) = &entry.error_code { (pill("danger", code)) }
                                 (changes(&entry.changes, Some(id)))
-                                span.event-when { (duration(entry.duration_ms)) " · " (ago(&entry.at)) " ago" }
+                                span.event-when { (duration(entry.duration_ms)) " · " (ago(entry.at)) " ago" }
                             }
                             (said(entry))
                         }
@@ -135,7 +139,7 @@ const fn source_class(source: EventSource) -> &'static str {
     }
 }
 
-/// Which agents moved, and to where.
+/// Status changes.
 pub(super) fn changes(changes: &[StatusChange], own: Option<&str>) -> Markup {
     html! {
         @for change in changes {
@@ -149,7 +153,7 @@ pub(super) fn changes(changes: &[StatusChange], own: Option<&str>) -> Markup {
     }
 }
 
-/// What went in and what came out.
+/// Parameters and result of an event.
 pub(super) fn said(entry: &TimelineEntry) -> Markup {
     html! {
         div.said-values {

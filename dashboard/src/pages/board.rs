@@ -1,14 +1,19 @@
-//! The board: every agent in the column of what it needs.
+//! The board page: agents as cards, in columns by what they need.
 
 use maud::{Markup, html};
-use shared::model::InstanceKind;
+use shared::model::{InstanceKind, Usage, Verdict};
+use shared::workflow::Activity;
 
-use super::forms::{query, repository_choice};
+use super::diff::counts;
+use super::forms::{csrf, query, repository_choice};
 use super::icons::icon;
+use super::labels::{counted, did_word, kind, kind_word, status_tone, status_word};
 use super::layout::Page;
 use super::time::ago;
-use super::words::{activity, counted, kind, kind_word, status};
-use crate::view::{BoardView, Card, Column, ColumnKey, Frame, IgnoredSettings, repository_name};
+use crate::view::{
+    ApprovalOf, BoardFilter, BoardView, Card, Column, ColumnKey, Frame, IgnoredSettings,
+    repository_name,
+};
 
 pub fn board(view: &BoardView, frame: &Frame) -> Markup {
     let content = html! {
@@ -20,9 +25,13 @@ pub fn board(view: &BoardView, frame: &Frame) -> Markup {
             (filters(view))
         }
         @for ignored in &view.ignored { (ignored_settings(ignored)) }
-        div.board {
-            @for column in &view.columns {
-                (shown_column(column, view))
+        @if has_nothing(view) {
+            (first_steps(frame))
+        } @else {
+            div.board {
+                @for column in &view.columns {
+                    (shown_column(column, view.repositories.len() > 1, frame))
+                }
             }
         }
     };
@@ -31,7 +40,51 @@ pub fn board(view: &BoardView, frame: &Frame) -> Markup {
     page.render(frame)
 }
 
-/// Says what of a repository's own settings is ignored, in the words of the command line.
+/// Whether no agent was ever launched; a filter that matches none is something else.
+fn has_nothing(view: &BoardView) -> bool {
+    view.filter == BoardFilter::default()
+        && view
+            .columns
+            .iter()
+            .all(|column| column.cards.is_empty() && column.more == 0)
+}
+
+/// What to do first, on a board without agents.
+fn first_steps(frame: &Frame) -> Markup {
+    let steps = [
+        (
+            "Launch a coder",
+            "claude-codex code \"Fix the login page\"",
+            "It works in its own worktree and asks a reviewer when it is done.",
+        ),
+        (
+            "Or plan first",
+            "claude-codex plan \"Add a search page\"",
+            "A planner reads the repository and stores the work as tasks.",
+        ),
+        (
+            "Or watch a demo",
+            "claude-codex demo",
+            "A whole round from task to merge with scripted agents: no account, no tokens.",
+        ),
+    ];
+    html! {
+        section.welcome.panel #first-steps aria-labelledby="first-steps-title" {
+            h2 #first-steps-title { "No agents yet" }
+            p.muted { "They appear here as soon as you launch one, grouped by what they need from you." }
+            ol {
+                @for (title, command, what) in steps {
+                    li { strong { (title) } code { (command) } span.muted { (what) } }
+                }
+            }
+            @if !frame.read_only {
+                a.btn.primary href="/launch" { (icon("plus")) "Launch an agent" }
+            }
+        }
+    }
+}
+
+/// The notice about ignored settings of a repository, as on the command line.
 pub(super) fn ignored_settings(ignored: &IgnoredSettings) -> Markup {
     html! {
         p.ignored role="note" {
@@ -42,16 +95,18 @@ pub(super) fn ignored_settings(ignored: &IgnoredSettings) -> Markup {
 }
 
 fn summary(view: &BoardView) -> String {
-    let counts = view.counts;
+    let shown = |key: ColumnKey| {
+        let column = view.columns.iter().find(|column| column.key == key);
+        column.map_or(0, |column| column.cards.len() as u64)
+    };
     let at_work = counted(
-        (counts.working + counts.in_review).into(),
+        shown(ColumnKey::Working) + shown(ColumnKey::Review),
         "agent at work",
         "agents at work",
     );
-    match counts.waiting {
-        0 => format!("{at_work}, none waits for you"),
-        1 => format!("{at_work}, 1 waits for you"),
-        many => format!("{at_work}, {many} wait for you"),
+    match shown(ColumnKey::Waiting) {
+        0 => format!("{at_work}, none waiting for you"),
+        waiting => format!("{at_work}, {waiting} waiting for you"),
     }
 }
 
@@ -92,7 +147,7 @@ fn filters(view: &BoardView) -> Markup {
     }
 }
 
-fn shown_column(column: &Column, view: &BoardView) -> Markup {
+fn shown_column(column: &Column, several: bool, frame: &Frame) -> Markup {
     let key = column.key.as_str();
     let waits = column.key == ColumnKey::Waiting && !column.cards.is_empty();
     html! {
@@ -100,14 +155,14 @@ fn shown_column(column: &Column, view: &BoardView) -> Markup {
             h2 #{ "title-" (key) } {
                 @if waits { (icon("hand")) }
                 (column.title)
-                span.count { (view.counts.of(column.key)) }
+                span.count { (column.cards.len() + column.more as usize) }
             }
             @if column.cards.is_empty() {
                 p.empty { (nothing(column.key)) }
             }
             ul.cards {
                 @for card in &column.cards {
-                    (shown_card(card, column.key, view.repositories.len() > 1))
+                    (shown_card(card, several, frame))
                 }
             }
             @if column.more > 0 {
@@ -119,105 +174,150 @@ fn shown_column(column: &Column, view: &BoardView) -> Markup {
 
 const fn nothing(key: ColumnKey) -> &'static str {
     match key {
-        ColumnKey::Waiting => "Nobody waits for you.",
-        ColumnKey::Working => "Nobody is at work.",
+        ColumnKey::Waiting => "No agent is waiting for you.",
+        ColumnKey::Working => "No agent is working.",
         ColumnKey::Review => "Nothing is in review.",
-        ColumnKey::Published => "No open pull request.",
-        ColumnKey::Ended => "Nothing has ended yet.",
+        ColumnKey::Published => "No pull request is open.",
+        ColumnKey::Ended => "No agent has ended yet.",
     }
 }
 
-fn shown_card(card: &Card, column: ColumnKey, several: bool) -> Markup {
-    let title = match &card.task {
-        // Whom it reviews stands below, as a link.
-        _ if card.kind == InstanceKind::Review => "Review",
-        Some(task) => task.title.as_str(),
-        None if card.title.is_empty() => kind_word(card.kind),
-        None => card.title.as_str(),
+fn shown_card(card: &Card, several: bool, frame: &Frame) -> Markup {
+    let title = match (&card.parent, &card.task) {
+        (Some(coder), _) if card.kind == InstanceKind::Review => format!("Review of {coder}"),
+        (_, Some(task)) => task.title.clone(),
+        _ if card.title.is_empty() => kind_word(card.kind).to_owned(),
+        _ => card.title.clone(),
     };
     html! {
         li.card #{ "card-" (card.id) } data-card data-agent=(card.id) {
             div.card-head {
                 (kind(card.kind))
-                p.card-title { (title) }
-                span.since { (ago(&card.status_since)) }
+                p.card-title title=(title) { (title) }
             }
-            a.card-link href={ "/agents/" (card.id) } { (card.id) }
             @if let Some(need) = &card.need {
                 p.need { (icon("alert")) span title=(need) { (need) } }
-            }
-            p.card-line {
-                (status(card.status))
-                @if let Some(round) = card.round {
-                    (rounds(round.used, round.most))
-                }
-                (activity(&card.activity))
-                @if card.owed > 0 {
-                    span.owed title="messages that it has not taken yet" { (icon("message")) (card.owed) }
+            } @else {
+                p.card-now {
+                    span.pill .(status_tone(card.status)) { (status_word(card.status)) }
+                    @if let Some((tone, words)) = doing(card) {
+                        span.cut .activity.(tone) title=(words) { (words) }
+                    }
                 }
             }
-            (places(card, column, several))
-            (relations(card))
-            @if let Some(event) = &card.last_event {
-                p.card-foot.failed[event.failed] {
-                    span.mono.cut { (event.name) @if event.failed { " failed" } }
-                    (ago(&event.at)) span.muted { "ago" }
-                }
+            (dialog(card, true, frame))
+            div.card-foot {
+                a.card-link.cut href={ "/agents/" (card.id) } title=[card.branch.as_deref().map(|branch| format!("branch {branch}"))] { (card.id) }
+                span.since { (ago(card.status_since)) }
             }
+            div.card-foot.marks { (marks(card, several)) }
         }
     }
 }
 
-/// Where it works; who has ended works nowhere.
-fn places(card: &Card, column: ColumnKey, several: bool) -> Markup {
-    let branch = card.branch.as_deref();
-    if column == ColumnKey::Ended || (branch.is_none() && !several) {
+/// The dialog of an agent: what it asks, and a button for each answer. `stay`: an answer leads back to the board.
+pub(super) fn dialog(card: &Card, stay: bool, frame: &Frame) -> Markup {
+    let Some(dialog) = &card.dialog else {
         return html! {};
-    }
+    };
     html! {
-        p.card-line.place {
-            @if several {
-                span.chip { (icon("folder")) (repository_name(&card.repository)) }
+        form.dialog #{ "dialog-" (card.id) } method=[(!frame.read_only).then_some("post")] action={ "/api/instances/" (card.id) "/answer" } {
+            @if !dialog.detail.is_empty() {
+                pre.dialog-about tabindex="0" { (dialog.detail.join("\n")) }
             }
-            @if let Some(branch) = branch {
-                span.chip.mono title=(branch) { (icon("branch")) span.cut { (branch) } }
+            p { strong { (dialog.question) } }
+            @if !frame.read_only {
+                (csrf(frame))
+                input type="hidden" name="dialog" value=(dialog.fingerprint);
+                @if stay { input type="hidden" name="stay" value="true"; }
+                div.dialog-choices {
+                    @for choice in &dialog.choices {
+                        button.btn.small type="submit" name="choice" value=(choice.number) title=(choice.label) { span.cut { (choice.label) } }
+                    }
+                }
             }
         }
     }
 }
 
-fn relations(card: &Card) -> Markup {
-    if card.parent.is_none()
-        && card.reviewer.is_none()
-        && card.pr_number.is_none()
-        && card.issue_number.is_none()
-    {
-        return html! {};
+/// What an agent is doing, or did last, in words.
+fn doing(card: &Card) -> Option<(&'static str, String)> {
+    let did = card.last_event.as_ref();
+    let last = did.and_then(|event| did_word(&event.name, event.failed));
+    let with = |doing: &str| match last {
+        Some(last) => format!("{doing}; {last}"),
+        None => doing.to_owned(),
+    };
+    match &card.activity {
+        Activity::Busy => Some(("busy", with("busy"))),
+        Activity::Idle => Some(("idle", with("idle"))),
+        Activity::WaitingForPerson { on } => Some(("asks", format!("asks: {on}"))),
+        Activity::Gone => Some(("gone", "its process is gone".to_owned())),
+        Activity::TerminalUnreachable => Some(("gone", "its terminal can't be reached".to_owned())),
+        // What somebody did to it last says no more than its status.
+        Activity::Ended => None,
+        Activity::Unknown => last.map(|last| ("idle", last.to_owned())),
     }
+}
+
+/// The small marks in the last line of a card; each is left out where it says nothing.
+fn marks(card: &Card, several: bool) -> Markup {
     html! {
-        p.card-line.relations {
-            @if let Some(parent) = &card.parent {
-                span { "of " a href={ "/agents/" (parent) } { (parent) } }
-            }
-            @if let Some(reviewer) = &card.reviewer {
-                span { "reviewer " a href={ "/agents/" (reviewer) } { (reviewer) } }
-            }
-            @if let Some(number) = card.issue_number {
-                span { "issue #" (number) }
-            }
-            @if let Some(number) = card.pr_number {
-                a.chip href=(pull_address(number, &card.repository)) { (icon("pull")) "#" (number) }
-            }
+        @if several {
+            span.chip.cut title=(card.repository) { (icon("folder")) span.cut { (repository_name(&card.repository)) } }
+        }
+        @if let Some(reviewer) = &card.reviewer {
+            a.chip href={ "/agents/" (reviewer) } title={ "reviewed by " (reviewer) } { (icon("review")) span.sr { "Reviewer " (reviewer) } }
+        }
+        @if let Some(round) = card.round { (rounds(round.used, round.most)) }
+        @match card.verdict {
+            Some(Verdict::Approved) => (approved(card.approval)),
+            Some(Verdict::ChangesRequested) => span.mark-sent-back title="The last review requested changes" { "changes requested" },
+            Some(Verdict::Pending | Verdict::Lost) | None => {},
+        }
+        @if let Some(size) = &card.size && size.additions + size.deletions > 0 {
+            a.size href={ "/agents/" (card.id) "/diff" } title="lines that its commits change" { (counts(size.additions, size.deletions)) }
+        }
+        @if let Some(usage) = &card.usage { (cost(usage)) }
+        @if card.owed > 0 {
+            span.owed title="messages not taken yet" { (icon("message")) (card.owed) }
+        }
+        @if let Some(number) = card.issue_number {
+            span.chip title="issue" { "issue #" (number) }
+        }
+        @if let Some(number) = card.pr_number {
+            a.chip href=(pull_address(number, &card.repository)) title="pull request" { (icon("pull")) "#" (number) }
         }
     }
 }
 
-/// Where a pull request is shown.
+fn approved(of: Option<ApprovalOf>) -> Markup {
+    match of {
+        None => html! {
+            span.mark-good title="The last review approved it" { (icon("check")) "approved" }
+        },
+        Some(ApprovalOf::ThisCommit) => html! {
+            span.mark-good title="The last review approved this commit" { (icon("check")) "approved" }
+        },
+        Some(ApprovalOf::OlderCommit) => html! {
+            span.muted.mark-older title="The last review approved an older commit" { "older commit approved" }
+        },
+    }
+}
+
+/// Returns the address of a pull request's page.
 pub(super) fn pull_address(number: u64, repository: &str) -> String {
     format!("/pulls/{number}?repository={}", query(repository))
 }
 
-/// Review rounds as dots: used ones are full.
+/// What was used, in a word; the tokens in its title.
+pub(super) fn cost(usage: &Usage) -> Markup {
+    html! {
+        span.cost.muted title={ "Estimated cost: " (usage.tokens_in_words()) } { (usage.in_short()) }
+    }
+}
+
+/// Review rounds as dots; used ones are filled.
 pub(super) fn rounds(used: u32, most: u32) -> Markup {
     let said = if most == 0 {
         format!("round {used}")
@@ -226,7 +326,7 @@ pub(super) fn rounds(used: u32, most: u32) -> Markup {
     };
     html! {
         span.rounds title=(said) {
-            // More would be a row of dots that nobody counts.
+            // More dots than one can count at a glance are not drawn.
             @if (1..=6).contains(&most) {
                 span.dots aria-hidden="true" {
                     @for number in 1..=most {

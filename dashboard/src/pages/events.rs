@@ -1,4 +1,4 @@
-//! What happened, newest first.
+//! The events page, newest first, with filters.
 
 use maud::{Markup, html};
 use shared::model::InstanceId;
@@ -6,12 +6,12 @@ use shared::model::InstanceId;
 use super::agent_record::{changes, said};
 use super::forms::query;
 use super::icons::icon;
+use super::labels::pill;
 use super::layout::Page;
 use super::time::{ago, duration};
-use super::words::pill;
 use crate::view::{EventFilter, EventView, EventsView, Frame};
 
-/// Names to choose from; any other can be typed.
+/// Suggested names; any other can be typed.
 const NAMES: &[&str] = &[
     "request_review",
     "request_changes",
@@ -33,16 +33,16 @@ pub fn events(view: &EventsView, frame: &Frame) -> Markup {
         div.head {
             div {
                 h1 { "Events" }
-                p.lead { "Tool calls, commands and what the system did by itself, newest first" }
+                p.lead { "Tool calls, commands, hooks and system events, newest first" }
             }
             (filter_form(&view.filter))
         }
         @if view.events.is_empty() {
-            p.nothing { "Nothing like that has happened." }
+            p.nothing { "No events match." }
         } @else {
             section.panel #list aria-label="List of events" {
                 table.list.events {
-                    thead { tr { th { "When" } th { "What" } th { "Agent" } th { "Moves" } th.num { "Took" } } }
+                    thead { tr { th { "When" } th { "What" } th { "Agent" } th { "Status" } th.num { "Took" } } }
                     tbody { @for event in &view.events { (row(event)) } }
                 }
             }
@@ -98,7 +98,7 @@ fn row(event: &EventView) -> Markup {
     let entry = &event.entry;
     html! {
         tr.failed[entry.error_code.is_some()] #{ "event-" (entry.id) } data-card {
-            td data-label="When" { (ago(&entry.at)) }
+            td data-label="When" { (ago(entry.at)) }
             td.main-cell data-label="What" {
                 details #{ "details-" (entry.id) } {
                     summary {
@@ -114,7 +114,7 @@ fn row(event: &EventView) -> Markup {
                     None => span.muted { "–" },
                 }
             }
-            td data-label="Moves" {
+            td data-label="Status" {
                 (changes(&entry.changes, event.instance.as_ref().map(InstanceId::as_str)))
                 @if entry.changes.is_empty() { span.muted { "–" } }
             }

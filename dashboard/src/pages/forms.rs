@@ -1,32 +1,32 @@
-//! Parts of forms. Every form works without scripts and carries the token that proves it is ours.
+//! Parts of forms. Every form works without scripts and carries the CSRF token.
 
 use maud::{Markup, html};
 
 use super::icons::icon;
 use crate::view::{Action, Frame};
 
-/// The field that every form that changes something needs.
+/// The CSRF field, which every form that changes something needs.
 pub(super) fn csrf(frame: &Frame) -> Markup {
     html! { input type="hidden" name="csrf" value=(frame.csrf); }
 }
 
-/// A form that is nothing but a button.
+/// A form that consists of one button.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Button<'t> {
-    /// So that a refresh of the page finds it again.
+    /// Identifies the form when the page is refreshed.
     pub(super) id: &'t str,
     pub(super) address: &'t str,
     pub(super) label: &'t str,
     pub(super) icon: &'t str,
     pub(super) class: &'t str,
-    /// What is asked before, where it can't be taken back.
+    /// The question to confirm an action that cannot be undone.
     pub(super) confirm: Option<&'t str>,
     /// Further fields, hidden.
     pub(super) fields: &'t [(&'t str, &'t str)],
 }
 
 impl Button<'_> {
-    /// The button, or a dead one that says why.
+    /// The button, or a disabled one whose tooltip says why.
     pub(super) fn shown(self, frame: &Frame, action: Option<&Action>) -> Markup {
         let Some(action) = action else {
             return html! {};
@@ -57,7 +57,7 @@ impl Button<'_> {
     }
 }
 
-/// Escapes a part of an address's query.
+/// Percent-encodes a value for a query.
 pub(super) fn query(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -70,7 +70,7 @@ pub(super) fn query(text: &str) -> String {
     escaped
 }
 
-/// A choice of repository that reloads the page; nothing to choose from shows nothing.
+/// A choice of repository that reloads the page; empty if there are fewer than two.
 pub(super) fn repository_choice(
     repositories: &[String],
     chosen: Option<&str>,

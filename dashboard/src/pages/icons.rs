@@ -1,8 +1,8 @@
-//! Icons: drawn once at the top of a page, referred to by name below.
+//! SVG icons: one sprite per page, referenced by name.
 
 use maud::{Markup, PreEscaped, html};
 
-/// Each icon in a square of 16, as strokes.
+/// Paths of the icons, in a square of 16.
 const ICONS: &[(&str, &str)] = &[
     ("board", "M2.5 3h3v10h-3zM6.7 3h3v6.5h-3zM10.8 3h3v8.5h-3z"),
     (
@@ -16,6 +16,10 @@ const ICONS: &[(&str, &str)] = &[
     ("analysis", "M2.5 13.5h11M4.5 11V8M8 11V3.5M11.5 11V6"),
     ("events", "M1.5 8h3l2-5 3 10 2-5h3"),
     ("plus", "M8 3v10M3 8h10"),
+    (
+        "find",
+        "M7 11.5a4.5 4.5 0 100-9 4.5 4.5 0 000 9zM10.3 10.3L14 14",
+    ),
     ("coding", "M5.5 4.5L2 8l3.5 3.5M10.5 4.5L14 8l-3.5 3.5"),
     (
         "review",
@@ -51,6 +55,7 @@ const ICONS: &[(&str, &str)] = &[
         "search",
         "M7 11.5a4.5 4.5 0 100-9 4.5 4.5 0 000 9zM10.3 10.3l3.4 3.4",
     ),
+    ("edit", "M3 13l.6-2.6L11 3l2 2-7.4 7.4zM9.5 4.5l2 2"),
     ("moon", "M13 9.5A5.5 5.5 0 016.5 3 5.5 5.5 0 1013 9.5z"),
     ("bell", "M4 11.5V7a4 4 0 018 0v4.5l1.2 1H2.8zM6.8 14.2h2.4"),
     (
@@ -66,7 +71,7 @@ const ICONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// All icons, hidden; stands once on every page.
+/// The sprite with all icons, hidden; once on every page.
 pub(super) fn sprite() -> Markup {
     html! {
         svg.sprite aria-hidden="true" width="0" height="0" {
@@ -77,12 +82,12 @@ pub(super) fn sprite() -> Markup {
     }
 }
 
-/// An icon that says nothing by itself: the text beside it does.
+/// A decorative icon; the text beside it has the meaning.
 pub(super) fn icon(name: &str) -> Markup {
     html! { svg.icon aria-hidden="true" { use href={ "#i-" (name) } {} } }
 }
 
-/// The mark of the product: two panes that talk through a third.
+/// The logo.
 pub(super) fn mark() -> Markup {
     PreEscaped(
         "<svg class=\"mark\" viewBox=\"0 0 28 28\" aria-hidden=\"true\"><rect class=\"mark-back\" width=\"28\" height=\"28\" rx=\"7\"/>\

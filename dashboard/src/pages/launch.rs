@@ -1,6 +1,7 @@
-//! The form that launches an agent. What is refused comes back with everything that was filled in.
+//! The launch form. If it is rejected it comes back with the values that were filled in.
 
 use maud::{Markup, html};
+use shared::workflow::MAX_REVIEWS;
 
 use super::forms::csrf;
 use super::icons::icon;
@@ -43,10 +44,10 @@ fn form(view: &LaunchView, frame: &Frame) -> Markup {
                 }
             }
             label {
-                "What is to be done"
+                "What to do"
                 textarea name="prompt" rows="6" placeholder="Fix the login page: …" autofocus { (form.prompt.as_deref().unwrap_or_default()) }
-                small.only-code { "May be left empty with a task or an issue." }
-                small.only-tdd { "The specification: what is to be built, and how it can be told that it works." }
+                small.only-code { "Optional with a task or an issue." }
+                small.only-tdd { "The specification: what to build, and how to tell that it works." }
             }
             div.only-code.not-tdd {
                 @if !view.ready_tasks.is_empty() || form.task.is_some() {
@@ -78,8 +79,8 @@ fn form(view: &LaunchView, frame: &Frame) -> Markup {
                         input type="text" name="branch" value=[form.branch.as_ref()] placeholder="codex/…, named after the agent";
                     }
                     label.only-code {
-                        "Review rounds at most"
-                        input type="number" name="maxReviews" min="1" max="100" value=[form.max_reviews] placeholder=(view.default_max_reviews);
+                        "Maximum review rounds"
+                        input type="number" name="maxReviews" min="1" max=(MAX_REVIEWS) value=[form.max_reviews] placeholder=(view.default_max_reviews);
                     }
                     label.check.only-code.not-tdd {
                         input type="checkbox" name="requireReview" value="true" checked[form.require_review || view.default_require_review];
@@ -88,7 +89,7 @@ fn form(view: &LaunchView, frame: &Frame) -> Markup {
                 }
             }
             div.row {
-                span.muted.small { "The same rules as on the command line." }
+                span.muted.small { "Checked by the same rules as on the command line." }
                 button.btn.primary type="submit" { (icon("plus")) "Launch" }
             }
         }
@@ -102,21 +103,21 @@ fn kinds(form: &LaunchForm) -> Markup {
             "code",
             "coding",
             "Coder",
-            "does one thing, has it reviewed, opens a pull request",
+            "does one task, has it reviewed, opens a pull request",
         ),
         (
             LaunchKind::Plan,
             "plan",
             "planning",
             "Planner",
-            "looks at the repository and cuts the work into tasks",
+            "analyzes the repository and divides the work into tasks",
         ),
         (
             LaunchKind::Tdd,
             "tdd",
             "review",
             "Specification",
-            "tests, code and reviews in turns until a pull request stands, unattended",
+            "writes tests and code, with reviews, until a pull request is open; unattended",
         ),
     ];
     html! {

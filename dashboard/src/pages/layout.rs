@@ -1,19 +1,21 @@
-//! What is around every page: head, navigation, and what was just done.
+//! The layout of every page: head, navigation, confirmation, list of keys.
 
 use maud::{DOCTYPE, Markup, html};
 
 use super::icons::{icon, mark, sprite};
-use super::words::counted;
+use super::labels::counted;
 use crate::assets::address;
 use crate::view::{Frame, Section};
 
-/// One page before its frame is put around it.
+/// The content of a page, without its frame.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) title: String,
     pub(super) content: Markup,
     /// Has a terminal: its styles and script are loaded.
     pub(super) terminal: bool,
+    /// Has a diff under review: its styles and script are loaded.
+    pub(super) review: bool,
     /// Uses the whole window.
     pub(super) class: &'static str,
 }
@@ -24,11 +26,12 @@ impl Page {
             title: title.into(),
             content,
             terminal: false,
+            review: false,
             class: "",
         }
     }
 
-    /// The whole page, or only its `<main>` if the rest is there already.
+    /// Renders the whole page, or only its `<main>` for a page that is already in the browser.
     pub(super) fn render(self, frame: &Frame) -> Markup {
         let waiting = frame.counts.map_or(0, |counts| counts.waiting);
         let title = if waiting > 0 {
@@ -65,11 +68,17 @@ impl Page {
                     @if self.terminal {
                         link rel="stylesheet" href=(address("terminal.css"));
                     }
-                    // Before anything is drawn, or a chosen theme would flicker.
+                    @if self.review {
+                        link rel="stylesheet" href=(address("review.css"));
+                    }
+                    // Before the first paint, to prevent a flash of the wrong theme.
                     script src=(address("theme.js")) {}
                     script type="module" src=(address("app.js")) {}
                     @if self.terminal {
                         script type="module" src=(address("terminal.js")) {}
+                    }
+                    @if self.review {
+                        script type="module" src=(address("review.js")) {}
                     }
                 }
                 body {
@@ -78,7 +87,7 @@ impl Page {
                     (navigation(frame))
                     div.content {
                         div #offline role="status" hidden {
-                            (icon("alert")) span { "Disconnected. What you see may be old; trying again…" }
+                            (icon("alert")) span { "Disconnected. This page may be out of date; reconnecting…" }
                         }
                         (main)
                     }
@@ -106,7 +115,7 @@ fn navigation(frame: &Frame) -> Markup {
                     a href=(link) aria-current=[(section == frame.section).then_some("page")] {
                         (icon(name)) span { (label) }
                         @if section == Section::Board {
-                            span #waiting-count .badge hidden[waiting == 0] title=(counted(waiting.into(), "agent waits for you", "agents wait for you")) { (waiting) }
+                            span #waiting-count .badge hidden[waiting == 0] title=(counted(waiting, "agent waiting for you", "agents waiting for you")) { (waiting) }
                         }
                     }
                 }
@@ -120,7 +129,8 @@ fn navigation(frame: &Frame) -> Markup {
             }
             div.side-foot {
                 span #live .live role="status" hidden { "Live" }
-                button #notify .quiet type="button" hidden title="Tell me when an agent waits for me" { (icon("bell")) span.sr { "Notifications" } }
+                button #palette-button .quiet type="button" hidden title="Find anything (Ctrl-K)" { (icon("find")) span.sr { "Find anything" } }
+                button #notify .quiet type="button" hidden title="Notify me when an agent waits for me" { (icon("bell")) span.sr { "Notifications" } }
                 button #theme .quiet type="button" hidden title="Light or dark" { (icon("moon")) span.sr { "Light or dark" } }
                 button #keys-button .quiet type="button" hidden title="Keys (?)" { (icon("keyboard")) span.sr { "Keys" } }
             }
@@ -128,13 +138,18 @@ fn navigation(frame: &Frame) -> Markup {
     }
 }
 
-/// What the keys do; shown by `?`.
+/// The list of keyboard shortcuts, shown by `?`.
 fn keys() -> Markup {
     let keys = [
         (&["j", "k"] as &[&str], "next and previous entry"),
         (&["h", "l"], "column to the left and right"),
         (&["Enter"], "open it"),
+        (&["w"], "next agent that waits for you"),
         (&["/"], "filter"),
+        (
+            &["Ctrl", "K"],
+            "find agents, tasks, pull requests and actions",
+        ),
         (
             &["g", "b"],
             "board; t tasks, p pull requests, a analysis, e events",

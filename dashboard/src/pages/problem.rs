@@ -1,4 +1,4 @@
-//! What to show when something can't be shown or done.
+//! Error pages, and the page for visitors without a token.
 
 use maud::{DOCTYPE, Markup, html};
 use shared::error::Error;
@@ -8,13 +8,13 @@ use super::layout::Page;
 use crate::assets::address;
 use crate::view::Frame;
 
-/// Says what went wrong; also what follows a form that was refused.
+/// The error page, also for a form that was rejected.
 pub fn problem(error: &Error, frame: &Frame) -> Markup {
     let content = html! {
         div.lonely {
             h1 { "That did not work" }
             (problem_box(error))
-            p { a.btn href="/" { "To the board" } }
+            p { a.btn href="/" { "Go to the board" } }
         }
     };
     Page::new("That did not work", content).render(frame)
@@ -33,7 +33,7 @@ pub(super) fn problem_box(error: &Error) -> Markup {
     }
 }
 
-/// Says that the address with the token is needed. Whoever sees it has shown no token, so it tells nothing else.
+/// The page for visitors without a token. It reveals nothing else.
 pub fn locked() -> Markup {
     html! {
         (DOCTYPE)

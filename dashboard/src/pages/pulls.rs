@@ -1,16 +1,18 @@
-//! Pull requests, on whichever forge the repository has.
+//! The pages of pull requests: the list, and one with its diff.
 
 use maud::{Markup, html};
-use shared::model::{MergeMethod, PullState};
+use shared::model::{MergeMethod, Mergeable, PullState};
 
-use super::board::pull_address;
-use super::diff::{counts, shown_diff};
+use super::agent_record::review_rounds;
+use super::board::{cost, pull_address};
+use super::diff::{Reviewing, counts, shown_diff};
 use super::forms::{Button, csrf, query, repository_choice};
 use super::icons::icon;
+use super::labels::{counted, pull_state};
 use super::layout::Page;
 use super::problem::problem_box;
 use super::time::ago;
-use super::words::pull_state;
+use crate::markdown::markdown;
 use crate::view::{Frame, PullCard, PullView, PullsView, repository_name};
 
 pub fn pulls(view: &PullsView, frame: &Frame) -> Markup {
@@ -32,7 +34,7 @@ pub fn pulls(view: &PullsView, frame: &Frame) -> Markup {
         }
         @if let Some(problem) = &view.problem { (problem_box(problem)) }
         @if view.pulls.is_empty() {
-            p.nothing { "There is none. Agents open them with " code { "create_pr" } " once their work is reviewed." }
+            p.nothing { "There are none. Agents open them with " code { "create_pr" } " once their work is reviewed." }
         } @else {
             section.panel #list aria-label="List of pull requests" {
                 table.list {
@@ -73,7 +75,7 @@ fn row(card: &PullCard) -> Markup {
             td.main-cell data-label="Pull request" {
                 a.row-link href=(pull_address(pull.number, &card.repository)) { span.muted.num { "#" (pull.number) } " " strong { (pull.title) } }
             }
-            td data-label="State" { (pull_state(pull.state, pull.draft)) }
+            td data-label="State" { (pull_state(pull.state, pull.draft)) (standing(card)) }
             td.mono data-label="Branch" { (pull.head_branch) span.muted { " → " (pull.base_branch) } }
             td data-label="Agent" {
                 @match &card.instance {
@@ -81,13 +83,22 @@ fn row(card: &PullCard) -> Markup {
                     None => span.muted { "–" },
                 }
             }
-            td data-label="Changed" { (ago(&pull.updated_at)) span.muted { " ago" } }
+            td data-label="Changed" { (ago(pull.updated_at)) span.muted { " ago" } }
         }
     }
 }
 
 pub fn pull(view: &PullView, frame: &Frame) -> Markup {
     let pull = &view.card.pull;
+    let address = format!("/pulls/{}", pull.number);
+    let api = format!("/api/pulls/{}", pull.number);
+    let reviewing = view.review.as_ref().map(|review| Reviewing {
+        view: review,
+        page: &address,
+        api: &api,
+        repository: Some(&view.card.repository),
+        frame,
+    });
     let content = html! {
         nav.crumbs aria-label="Where you are" {
             a href={ "/pulls?repository=" (query(&view.card.repository)) } { "Pull requests" } span { "#" (pull.number) }
@@ -102,24 +113,46 @@ pub fn pull(view: &PullView, frame: &Frame) -> Markup {
                     @if let Some(agent) = &view.card.instance {
                         span { "by " a.mono href={ "/agents/" (agent) } { (agent) } }
                     }
-                    span.muted { "opened " (ago(&pull.created_at)) " ago" }
-                    @if let Some(at) = &pull.merged_at { span.muted { "merged " (ago(at)) " ago" } }
+                    @if let Some(usage) = &view.card.usage { (cost(usage)) }
+                    span.muted { "opened " (ago(pull.created_at)) " ago" }
+                    @if let Some(at) = pull.merged_at { span.muted { "merged " (ago(at)) " ago" } }
                     @if !view.card.local { (elsewhere(&pull.url)) }
                 }
+                (standing(&view.card))
+                @if conflicts(view) && let Some(hint) = &view.resolve_hint { p.muted data-resolve { (hint) } }
             }
             (decide(view, frame))
         }
         @if !pull.body.trim().is_empty() {
-            section.panel aria-label="Description" { pre.text { (pull.body.trim()) } }
+            section.panel aria-label="Description" { (markdown(pull.body.trim())) }
         }
-        (shown_diff(&view.diff))
+        @if let Some(review) = &view.review && !review.rounds.is_empty() {
+            details.earlier #earlier {
+                summary { (counted(review.rounds.len() as u64, "review round", "review rounds")) }
+                (review_rounds(&review.rounds))
+            }
+        }
+        (shown_diff(&view.diff, reviewing.as_ref()))
     };
     let mut page = Page::new(format!("#{} {}", pull.number, pull.title), content);
+    page.review = reviewing.is_some();
     page.class = "wide";
     page.render(frame)
 }
 
-/// A link to GitHub; anything that is not a web address stays text.
+/// How an open pull request stands, in words.
+fn standing(card: &PullCard) -> Markup {
+    let phrases = card
+        .standing
+        .as_ref()
+        .map(|standing| standing.phrases(&card.pull.base_branch))
+        .unwrap_or_default();
+    html! {
+        @if !phrases.is_empty() { p.muted data-standing { (phrases.join(" · ")) } }
+    }
+}
+
+/// A link to GitHub, only for web addresses.
 fn elsewhere(url: &str) -> Markup {
     html! {
         @if url.starts_with("https://") || url.starts_with("http://") {
@@ -128,24 +161,70 @@ fn elsewhere(url: &str) -> Markup {
     }
 }
 
+fn conflicts(view: &PullView) -> bool {
+    let standing = view.card.standing.as_ref();
+    standing.is_some_and(|standing| standing.mergeable == Mergeable::Conflicting)
+}
+
 fn decide(view: &PullView, frame: &Frame) -> Markup {
     let pull = &view.card.pull;
+    let address = |verb: &str| format!("/api/pulls/{}/{verb}", pull.number);
+    if pull.state == PullState::Closed && !frame.read_only {
+        let reopen = address("reopen");
+        return html! {
+            div.actions {
+                (Button {
+                    id: "action-reopen",
+                    address: &reopen,
+                    label: "Reopen",
+                    icon: "resume",
+                    class: "",
+                    confirm: None,
+                    fields: &[("repository", view.card.repository.as_str())],
+                }.live(frame))
+            }
+        };
+    }
     if !view.can_change || frame.read_only || pull.state != PullState::Open {
         return html! {};
     }
-    let address = |verb: &str| format!("/api/pulls/{}/{verb}", pull.number);
-    let close = address("close");
+    let (close, update, resolve) = (address("close"), address("update"), address("resolve"));
+    let standing = view.card.standing.as_ref();
+    let is_outdated = standing.is_some_and(|standing| standing.new_commits > 0);
     let repository = [("repository", view.card.repository.as_str())];
     html! {
         div.actions {
             form.inline #action-merge method="post" action=(address("merge")) data-confirm={ "Merge #" (pull.number) " into " (pull.base_branch) "?" } {
                 (csrf(frame))
                 input type="hidden" name="repository" value=(view.card.repository);
+                input type="hidden" name="commit" value=(pull.head_commit);
                 label.sr for="method" { "How" }
                 select #method name="method" {
                     @for method in &view.methods { option value=(method) { (method_word(*method)) } }
                 }
                 button.btn.primary type="submit" { (icon("check")) "Merge" }
+            }
+            @if is_outdated {
+                (Button {
+                    id: "action-update",
+                    address: &update,
+                    label: "Take in new commits",
+                    icon: "pull",
+                    class: "",
+                    confirm: None,
+                    fields: &repository,
+                }.live(frame))
+            }
+            @if conflicts(view) && view.resolve_hint.is_none() {
+                (Button {
+                    id: "action-resolve",
+                    address: &resolve,
+                    label: "Let its agent resolve the conflict",
+                    icon: "resume",
+                    class: "",
+                    confirm: None,
+                    fields: &repository,
+                }.live(frame))
             }
             (Button {
                 id: "action-close",

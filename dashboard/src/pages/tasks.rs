@@ -1,20 +1,22 @@
-//! Planned work: a drawing of what waits for what, and the list, ready ones first.
+//! The tasks page: dependency graph, and the list with ready tasks first.
 
 use std::collections::HashMap;
 
 use maud::{Markup, html};
 use shared::model::{TaskId, TaskStatus};
 
+use super::board::cost;
 use super::forms::{query, repository_choice};
 use super::icons::icon;
+use super::labels::{counted, pill, priority, task_word};
 use super::layout::Page;
+use super::task_forms::{new_task, task_actions};
 use super::time::ago;
-use super::words::{counted, pill, priority, task_word};
 use crate::plot::{Node, graph};
 use crate::view::{Frame, TaskView, TasksView, repository_name};
 
-/// Tasks in the drawing; more would be a wall.
-const DRAWN: usize = 80;
+/// How many tasks are drawn; more would be illegible.
+const MAX_DRAWN: usize = 80;
 
 pub fn tasks(view: &TasksView, frame: &Frame) -> Markup {
     let content = html! {
@@ -22,14 +24,17 @@ pub fn tasks(view: &TasksView, frame: &Frame) -> Markup {
             div {
                 h1 { "Tasks" }
                 p.lead {
-                    (counted(view.total, "task", "tasks")) ", " (view.ready) " ready to begin"
+                    (counted(view.total, "task", "tasks")) ", " (view.ready) " ready to start"
                     @if let Some(repository) = &view.repository { " · " (repository_name(repository)) }
                 }
             }
-            (repository_choice(&view.repositories, view.repository.as_deref(), false, &[]))
+            div.row {
+                (repository_choice(&view.repositories, view.repository.as_deref(), false, &[]))
+                (new_task(view, frame))
+            }
         }
         @if view.total == 0 {
-            p.nothing { "No work is planned yet. " a href="/launch?kind=plan" { "Launch a planner" } ", or plan with " code { "claude-codex plan" } "." }
+            p.nothing { "No tasks are planned yet. " a href="/launch?kind=plan" { "Launch a planner" } ", or plan with " code { "claude-codex plan" } "." }
         } @else {
             (drawing(view))
             (list(view, frame))
@@ -42,13 +47,13 @@ fn is_ready(task: &TaskView) -> bool {
     task.task.status == TaskStatus::Open && task.task.ready
 }
 
-/// The tasks that wait for others or are waited for.
+/// The graph of tasks that have dependencies or dependents.
 fn drawing(view: &TasksView) -> Markup {
     let linked: Vec<&TaskView> = view
         .tasks
         .iter()
         .filter(|task| !task.task.depends_on.is_empty() || !task.blocks.is_empty())
-        .take(DRAWN)
+        .take(MAX_DRAWN)
         .collect();
     if linked.is_empty() {
         return html! {};
@@ -82,9 +87,9 @@ fn drawing(view: &TasksView) -> Markup {
         .collect();
     html! {
         section.panel.graph-panel #graph aria-labelledby="graph-title" {
-            h2 #graph-title { "What waits for what" }
-            div.scroll tabindex="0" role="region" aria-label="Drawing of the tasks" {
-                (graph(&nodes, &edges, "Tasks, from those that come first to those that wait for them; the list below says the same"))
+            h2 #graph-title { "Dependencies" }
+            div.scroll tabindex="0" role="region" aria-label="Dependency graph" {
+                (graph(&nodes, &edges, "Tasks and their dependencies; the list below has the same information"))
             }
         }
     }
@@ -99,7 +104,7 @@ fn list(view: &TasksView, frame: &Frame) -> Markup {
     html! {
         section.panel #list aria-label="List of tasks" {
             table.list {
-                thead { tr { th { "Task" } th { "State" } th { "Priority" } th.num { "Hours" } th { "Waits for" } th { "Agents" } th { span.sr { "Begin" } } } }
+                thead { tr { th { "Task" } th { "State" } th { "Priority" } th.num { "Hours" } th { "Waits for" } th { "Agents" } th { span.sr { "Launch" } } } }
                 tbody {
                     @for task in &view.tasks {
                         (row(task, &titles, view, frame))
@@ -134,9 +139,11 @@ fn row(view: &TaskView, titles: &HashMap<&TaskId, &str>, all: &TasksView, frame:
                     summary { strong { (task.title) } }
                     @if !task.description.is_empty() { p.text { (task.description) } }
                     p.muted.small {
-                        span.mono { (task.id) } " · planned " (ago(&task.created_at)) " ago"
+                        span.mono { (task.id) } " · planned " (ago(task.created_at)) " ago"
+                        @if let Some(usage) = &view.usage { " · " (cost(usage)) }
                         @if let Some(planner) = &task.created_by { " by " a href={ "/agents/" (planner) } { (planner) } }
                     }
+                    (task_actions(task, repository, frame))
                 }
             }
             td data-label="State" { (pill(tone, word)) }

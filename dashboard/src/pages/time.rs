@@ -1,45 +1,12 @@
-//! Times as people read them. The page's script keeps them going.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! Ages and durations; the page's script keeps ages up to date.
 
 use maud::{Markup, html};
-use shared::model::timestamp::seconds_since_1970;
+use shared::model::Timestamp;
 
-const MINUTE: u64 = 60;
-const HOUR: u64 = 60 * MINUTE;
-const DAY: u64 = 24 * HOUR;
-
-/// How long ago a stored time was, with the time itself where the pointer rests.
-pub(super) fn ago(stored: &str) -> Markup {
+/// Prints how long ago a time was; its tooltip is the time itself.
+pub(super) fn ago(time: Timestamp) -> Markup {
     html! {
-        time datetime=(stored) title=(readable(stored)) { (age(stored)) }
-    }
-}
-
-/// A stored time in UTC: `2026-07-28 12:34:56`.
-pub(super) fn readable(stored: &str) -> String {
-    let end = stored.len().min("2026-07-28T12:34:56".len());
-    let text = stored.get(..end).unwrap_or_default().replace('T', " ");
-    format!("{text} UTC")
-}
-
-fn age(stored: &str) -> String {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    match seconds_since_1970(stored) {
-        Some(then) => short(now.saturating_sub(then)),
-        None => "?".to_owned(),
-    }
-}
-
-/// The same words as in `assets/live.js`.
-fn short(seconds: u64) -> String {
-    match seconds {
-        0..MINUTE => format!("{seconds} s"),
-        MINUTE..HOUR => format!("{} min", seconds / MINUTE),
-        HOUR..DAY => format!("{} h", seconds / HOUR),
-        _ => format!("{} d", seconds / DAY),
+        time datetime=(time) title={ (time.readable()) " UTC" } { (time.age()) }
     }
 }
 

@@ -1,10 +1,10 @@
-//! Which things go together, as arcs over a list of them.
+//! Arc diagram of pairs, such as files that change together.
 
 use maud::{Markup, html};
 
 use super::shortened_path;
 
-/// Two things that go together, and how much.
+/// A pair, and how strongly it is connected.
 #[derive(Debug, Clone)]
 pub struct Arc {
     pub one: String,
@@ -14,18 +14,18 @@ pub struct Arc {
     pub said: String,
 }
 
-/// Arcs that are drawn; the list below has them all.
-const DRAWN: usize = 24;
+/// How many arcs are drawn; a table lists them all.
+const MAX_ARCS: usize = 24;
 const ROW: f64 = 22.0;
 const TEXT: f64 = 420.0;
 const WIDTH: f64 = 760.0;
 
-/// Draws the strongest arcs beside the names that they join.
+/// Draws the first arcs beside the names that they connect.
 pub fn arcs(arcs: &[Arc], label: &str) -> Markup {
     if arcs.is_empty() {
         return html! {};
     }
-    let drawn = &arcs[..arcs.len().min(DRAWN)];
+    let drawn = &arcs[..arcs.len().min(MAX_ARCS)];
     let mut names: Vec<&str> = Vec::new();
     for arc in drawn {
         for name in [arc.one.as_str(), arc.other.as_str()] {
@@ -34,7 +34,7 @@ pub fn arcs(arcs: &[Arc], label: &str) -> Markup {
             }
         }
     }
-    // Neighbours in the tree are neighbours here: far arcs then cross borders, which is what they are for.
+    // By path, so that long arcs are connections between distant folders.
     names.sort_unstable();
     let row = |name: &str| {
         let before = names.iter().take_while(|other| **other != name);

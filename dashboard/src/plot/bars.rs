@@ -1,4 +1,4 @@
-//! Shares of a whole, and how often something occurs.
+//! Bar charts: a stacked bar of shares, and columns.
 
 use maud::{Markup, html};
 
@@ -11,8 +11,8 @@ pub struct Share {
     pub amount: f64,
 }
 
-/// Parts that are drawn; what is smaller is drawn as one.
-const PARTS: usize = 8;
+/// How many parts a bar has; smaller ones are summed up.
+const MAX_PARTS: usize = 8;
 const WIDTH: f64 = 1000.0;
 
 /// Draws shares, largest first, as one bar, with a legend below.
@@ -27,8 +27,8 @@ pub fn stacked_bar(shares: &[Share], unit: &str, label: &str) -> Markup {
         .cloned()
         .collect();
     parts.sort_by(|one, other| other.amount.total_cmp(&one.amount));
-    if parts.len() > PARTS {
-        let rest = parts.split_off(PARTS - 1);
+    if parts.len() > MAX_PARTS {
+        let rest = parts.split_off(MAX_PARTS - 1);
         parts.push(Share {
             name: format!("{} others", rest.len()),
             amount: rest.iter().map(|share| share.amount).sum(),
@@ -57,7 +57,7 @@ pub fn stacked_bar(shares: &[Share], unit: &str, label: &str) -> Markup {
     }
 }
 
-/// Where each begins if all stand in a row.
+/// Returns where each bar begins in a row.
 fn beginnings(widths: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
     widths.scan(0.0, |end, width| {
         let begin = *end;
@@ -66,7 +66,7 @@ fn beginnings(widths: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
     })
 }
 
-/// Draws how many there are of each kind, as columns side by side.
+/// Draws amounts as columns.
 pub fn columns(shares: &[Share], label: &str) -> Markup {
     let most = shares.iter().map(|share| share.amount).fold(0.0, f64::max);
     if most <= 0.0 {
@@ -79,7 +79,7 @@ pub fn columns(shares: &[Share], label: &str) -> Markup {
     html! {
         svg.columns role="img" aria-label=(label) viewBox={ "0 0 " (width) " 168" } {
             @for (share, x) in shares.iter().zip(begins) {
-                // The root shows few beside many.
+                // The square root keeps small amounts visible.
                 @let height = (share.amount / most).sqrt() * 110.0;
                 rect.c0 x=(format!("{:.1}", x + 10.0)) y=(format!("{:.1}", 134.0 - height)) width=(slot - 20.0) height=(format!("{height:.1}")) rx="3" {}
                 text.plot-value x=(x + slot / 2.0) y=(format!("{:.1}", 126.0 - height)) { (grouped(share.amount)) }

@@ -1,4 +1,4 @@
-//! What depends on what, drawn from left to right.
+//! Dependency graph, drawn from left to right.
 
 use maud::{Markup, html};
 
@@ -11,20 +11,20 @@ const BEND: i32 = 10;
 const ACROSS: i32 = 62;
 const DOWN: i32 = 16;
 const MARGIN: i32 = 12;
-/// What of a text fits into a box.
-const CHARACTERS: usize = 28;
+/// How much text fits into a box.
+const MAX_TEXT_CHARS: usize = 28;
 
-/// A box of the graph.
+/// A node of the graph.
 #[derive(Debug, Clone)]
 pub struct Node {
     pub title: String,
     pub note: String,
-    /// Class of the stylesheet: what state it is in.
+    /// CSS class of its state.
     pub class: &'static str,
     pub link: String,
 }
 
-/// Draws boxes and what leads from one to the other; `(a, b)` means that `b` waits for `a`.
+/// Draws nodes and edges; `(a, b)` means that `b` waits for `a`.
 pub fn graph(nodes: &[Node], edges: &[(usize, usize)], label: &str) -> Markup {
     let layout = layout(nodes.len(), edges);
     let places = places(&layout);
@@ -52,13 +52,13 @@ fn drawn(node: &Node, (x, y): (i32, i32)) -> Markup {
             title { (node.title) }
             rect.graph-box x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx="9" {}
             rect.graph-mark x=(x + 10) y=(y + 13) width="4" height=(HEIGHT - 26) rx="2" {}
-            text.graph-title x=(x + 24) y=(y + 26) { (shortened(&node.title, CHARACTERS)) }
-            text.graph-note x=(x + 24) y=(y + 44) { (shortened(&node.note, CHARACTERS + 2)) }
+            text.graph-title x=(x + 24) y=(y + 26) { (shortened(&node.title, MAX_TEXT_CHARS)) }
+            text.graph-note x=(x + 24) y=(y + 44) { (shortened(&node.note, MAX_TEXT_CHARS + 2)) }
         }
     }
 }
 
-/// Upper left corners. Layers are centred, so that lines stay short.
+/// Returns the upper left corners. Layers are centred, to keep edges short.
 fn places(layout: &Layout) -> Vec<(i32, i32)> {
     let size = |vertex: usize| match layout.vertices[vertex] {
         Vertex::Node(_) => HEIGHT,
@@ -83,7 +83,7 @@ fn places(layout: &Layout) -> Vec<(i32, i32)> {
     places
 }
 
-/// The line of an edge, bent smoothly between the columns and straight through them.
+/// Returns the path of an edge: curves between the columns, straight lines through them.
 fn line(route: &[usize], layout: &Layout, places: &[(i32, i32)]) -> String {
     let middle = |vertex: usize| match layout.vertices[vertex] {
         Vertex::Node(_) => places[vertex].1 + HEIGHT / 2,

@@ -1,6 +1,6 @@
-//! Where the boxes of a graph go: layers by the longest way, order within a layer by the neighbours' places.
+//! Layered graph layout: layers by longest path, order within a layer by barycentre of the neighbours.
 
-/// A box, or the place where a long line passes through a layer.
+/// A node, or the point where a long edge passes through a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vertex {
     Node(usize),
@@ -12,14 +12,14 @@ pub(super) struct Layout {
     pub(super) vertices: Vec<Vertex>,
     /// Vertices of each layer, top to bottom.
     pub(super) layers: Vec<Vec<usize>>,
-    /// Each edge as the vertices it passes, from its beginning to its end.
+    /// The vertices that each edge passes, from start to end.
     pub(super) routes: Vec<Vec<usize>>,
 }
 
-/// How often the order is improved, there and back.
+/// How many passes improve the order, alternating directions.
 const SWEEPS: usize = 6;
 
-/// Lays out `count` nodes; an edge `(a, b)` means that `a` comes before `b`. Edges that would close a circle are left out.
+/// Lays out `count` nodes; an edge `(a, b)` means that `a` comes before `b`. Edges that would close a cycle are left out.
 pub(super) fn layout(count: usize, edges: &[(usize, usize)]) -> Layout {
     let edges: Vec<(usize, usize)> = edges
         .iter()
@@ -53,7 +53,7 @@ pub(super) fn layout(count: usize, edges: &[(usize, usize)]) -> Layout {
     layout
 }
 
-/// The longest way to each node, in steps. A circle ends the search after as many rounds as there are nodes.
+/// Returns the longest path to each node. In a cycle the search ends after as many rounds as there are nodes.
 fn layers(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut layer = vec![0; count];
     for _ in 0..count {
@@ -72,7 +72,7 @@ fn layers(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
 }
 
 impl Layout {
-    /// Moves each vertex to the middle of its neighbours, layer by layer, forth and back.
+    /// Moves each vertex to the barycentre of its neighbours, layer by layer, in alternating directions.
     fn order(&mut self) {
         let steps: Vec<(usize, usize)> = self
             .routes
@@ -108,7 +108,7 @@ impl Layout {
         }
     }
 
-    /// The place of each vertex within its layer.
+    /// Returns the position of each vertex within its layer.
     fn places(&self) -> Vec<usize> {
         let mut places = vec![0; self.vertices.len()];
         for layer in &self.layers {

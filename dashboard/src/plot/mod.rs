@@ -1,4 +1,4 @@
-//! Drawings: SVG whose colours are classes of the stylesheet, so that they follow light and dark.
+//! SVG charts: bars, scatter plot, arcs and graph, coloured by CSS classes to follow light and dark themes.
 
 mod arcs;
 mod bars;
@@ -11,7 +11,7 @@ pub use bars::{Share, columns, stacked_bar};
 pub use graph::{Node, graph};
 pub use scatter::{Point, scatter};
 
-/// Cuts a text to about `most` characters.
+/// Cuts a text to `most` characters.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -20,7 +20,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Cuts a path to about `most` characters, from the left: what it ends with says more.
+/// Cuts a path to about `most` characters, from the left: its end says more.
 pub(crate) fn shortened_path(path: &str, most: usize) -> String {
     let count = path.chars().count();
     if count <= most {
@@ -31,7 +31,7 @@ pub(crate) fn shortened_path(path: &str, most: usize) -> String {
     format!("…{whole}")
 }
 
-/// Writes a number as people read it: 12,345.
+/// Formats a number with thousands separators: 12,345.
 pub(crate) fn grouped(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut text = String::new();

@@ -1,10 +1,10 @@
-//! Two measures of many things, both on scales of powers of ten.
+//! Scatter plot on two logarithmic scales.
 
 use maud::{Markup, html};
 
 use super::{grouped, shortened_path};
 
-/// One thing that was measured.
+/// One measured thing.
 #[derive(Debug, Clone)]
 pub struct Point {
     pub name: String,
@@ -19,10 +19,10 @@ const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 58.0;
 const BOTTOM: f64 = 44.0;
 const EDGE: f64 = 18.0;
-/// How many of those that matter most are named.
-const NAMED: usize = 7;
+/// How many of the heaviest points are named.
+const MAX_NAMES: usize = 7;
 
-/// A scale of powers of ten from where the first value is to where the last is.
+/// A logarithmic scale over the range of the values.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
     low: f64,
@@ -50,7 +50,7 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// 1, 2, 5, 10, 20 … as far as they are on the scale; the shorter it is, the more of them.
+    /// Returns round numbers on the scale; the shorter the scale, the finer they are.
     fn ticks(self) -> Vec<f64> {
         let decades = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7];
         let steps: &[f64] = match self.high - self.low {
@@ -74,7 +74,7 @@ pub fn scatter(points: &[Point], across: &str, up: &str, label: &str) -> Markup 
     let x = Scale::new(points.iter().map(|point| point.x), LEFT, WIDTH - EDGE);
     let y = Scale::new(points.iter().map(|point| point.y), HEIGHT - BOTTOM, EDGE);
     let mut sorted: Vec<&Point> = points.iter().collect();
-    // The light ones are drawn last, or the heavy ones would cover them.
+    // Light points are drawn last, so that heavy ones do not cover them.
     sorted.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     let names = names(&sorted, x, y);
     html! {
@@ -104,7 +104,7 @@ pub fn scatter(points: &[Point], across: &str, up: &str, label: &str) -> Markup 
     }
 }
 
-/// Those that matter most stand out, however near the others come.
+/// Returns the colour class by rank, so that the first always stand out.
 const fn heat(rank: usize) -> u8 {
     match rank {
         0..=7 => 3,
@@ -114,16 +114,16 @@ const fn heat(rank: usize) -> u8 {
     }
 }
 
-/// Names of the heaviest points, where they do not cover each other.
+/// Places the names of the heaviest points where they do not overlap.
 fn names(sorted: &[&Point], x: Scale, y: Scale) -> Vec<(String, f64, f64, bool)> {
     let mut placed: Vec<(f64, f64, f64)> = Vec::new();
     let mut names = Vec::new();
-    for point in sorted.iter().take(NAMED * 3) {
-        if names.len() == NAMED {
+    for point in sorted.iter().take(MAX_NAMES * 3) {
+        if names.len() == MAX_NAMES {
             break;
         }
         let text = shortened_path(&point.name, 26);
-        // About what a character of this size takes.
+        // Approximate width of a character.
         let width = text.chars().map(|_| 6.4).sum::<f64>();
         let (at_x, at_y) = (x.place(point.x), y.place(point.y) + 4.0);
         let end = at_x + width + 20.0 > WIDTH - EDGE;

@@ -1,3 +1,5 @@
+//! Drawings of graphs: layout, escaping, any graph.
+
 use proptest::prelude::*;
 
 use super::layout::layout;

@@ -1,19 +1,19 @@
-//! Cells of one row, and their HTML.
+//! Renders the cells of one row as HTML, with wide and combining characters.
 
 use shared::model::hidden::{ZWJ, is_always_hidden};
 use unicode_width::UnicodeWidthChar as _;
 
 use super::style::Style;
 
-/// More marks on one character than any script needs.
-const MARKS: usize = 8;
+/// More combining marks per character than any script needs.
+const MAX_MARKS: usize = 8;
 
-/// How a run of cells is put into the page.
+/// How wide a cell is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fit {
-    /// The fonts of terminals have it, one cell wide.
+    /// One cell; terminal fonts have the character in that width.
     Text,
-    /// One cell, whatever the font thinks.
+    /// One cell, whatever the width in the font.
     One,
     /// Two cells.
     Two,
@@ -43,7 +43,7 @@ pub(super) struct Cells {
 
 impl Cells {
     pub(super) fn push(&mut self, character: char, style: Style) {
-        // A grid of cells has no room to reveal them.
+        // A grid of cells has no room to reveal hidden characters.
         if character == '\n' || is_always_hidden(character) {
             return;
         }
@@ -51,9 +51,9 @@ impl Cells {
         let joins = self.joined || character.width() == Some(0);
         self.joined = character == ZWJ;
         if joins {
-            // Marks and joined characters belong to the cell before them. At a row's beginning, and past all reason,
-            // they are left out.
-            if self.run.is_some() && self.marks < MARKS {
+            // Combining marks and joined characters belong to the cell before. They are dropped at the start of a
+            // row, and beyond the limit.
+            if self.run.is_some() && self.marks < MAX_MARKS {
                 self.marks += 1;
                 escape(character, &mut self.html);
             }

@@ -1,7 +1,7 @@
-//! What tmux shows, as HTML: `capture-pane -e` in, one safe string for each row out.
+//! Terminal to HTML: turns `capture-pane -e` output with SGR sequences into one safe string per row.
 //!
-//! The text was written by an agent and is hostile. Nothing of it becomes markup: every character is escaped,
-//! every escape sequence but colours and attributes is dropped, and the only tags are our own spans.
+//! The text is untrusted. None of it becomes markup: every character is escaped, every escape sequence except SGR
+//! (colours and attributes) is dropped, and the only tags are our own spans.
 
 mod cells;
 mod palette;
@@ -13,18 +13,18 @@ use style::Style;
 
 const ESCAPE: char = '\u{1b}';
 
-/// Turns a capture into rows of HTML. Attributes carry over from one line to the next, as tmux means it.
+/// Renders a capture as rows of HTML. As in tmux, attributes carry over to the next line.
 pub fn rows_html(capture: &str) -> Vec<String> {
     let mut painter = Painter::default();
     let text = capture.strip_suffix('\n').unwrap_or(capture);
     text.split('\n').map(|line| painter.row(line)).collect()
 }
 
-/// What holds from one character to the next.
+/// The state that carries over from one character to the next.
 #[derive(Debug, Default)]
 struct Painter {
     style: Style,
-    /// Between SO and SI letters stand for lines and corners.
+    /// Between SO and SI, letters stand for line-drawing characters.
     drawing: bool,
 }
 

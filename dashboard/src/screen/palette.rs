@@ -1,4 +1,4 @@
-//! The 256 colours of xterm. The first sixteen are the theme's own and stand in the stylesheet by hand.
+//! The 256 colours of xterm. The first sixteen belong to the theme and are in the stylesheet.
 
 /// Levels of red, green and blue in the cube of colours 16 to 231.
 const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];

@@ -1,8 +1,8 @@
-//! Colours and attributes of a cell, and the classes that show them.
+//! SGR colours and attributes of a cell, and their CSS classes.
 
 use super::palette::nearest;
 
-/// A colour of the 256; none is the terminal's own.
+/// One of the 256 colours; `None` is the terminal's default.
 type Colour = Option<u8>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,11 +22,11 @@ const STRIKE: u8 = 64;
 const OVERLINE: u8 = 128;
 
 impl Style {
-    /// Takes in the codes of one `ESC [ … m`. What is unknown is passed over.
+    /// Applies one SGR sequence (`ESC [ … m`). Unknown codes are ignored.
     pub(super) fn apply(&mut self, codes: &str) {
         let mut codes = codes.split(';');
         while let Some(code) = codes.next() {
-            // `4:3` and `38:2::1:2:3` are one code with parts of its own.
+            // `4:3` and `38:2::1:2:3` are single codes with subparameters.
             let mut parts = code.split(':');
             let number = parts.next().map_or(Some(0), number);
             match number {
@@ -82,7 +82,7 @@ impl Style {
         }
     }
 
-    /// Returns the classes of the span that shows it; none if it is the terminal's own look.
+    /// Returns the CSS classes; empty for the default style.
     pub(super) fn classes(self) -> String {
         let mut classes = String::new();
         let mut add = |class: &str| {

@@ -1,3 +1,5 @@
+//! Terminal screens as HTML: SGR attributes, escaping, any bytes.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,4 +1,4 @@
-//! The named pipe by which tmux tells that a terminal prints something.
+//! The named pipe (FIFO) through which tmux signals output of a terminal.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -9,7 +9,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use shared::process;
 use tokio::net::unix::pipe::{OpenOptions, Receiver};
 
-/// A pipe that goes with the one who reads it.
+/// A named pipe with its reader; dropping it removes the file.
 #[derive(Debug)]
 pub(super) struct Pipe {
     path: PathBuf,
@@ -17,17 +17,17 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// Makes a pipe that only we can open.
+    /// Creates a pipe that only this user can open.
     pub(super) fn make(folder: &Path, name: &str) -> io::Result<Self> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
         let path = folder.join(name);
-        // What a dashboard left that was killed.
+        // A dashboard that was killed may have left one.
         let _ = std::fs::remove_file(&path);
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-        // Open for writing, too: else it would be at its end whenever no other writer is there.
+        // Also open for writing: otherwise reads would return EOF whenever tmux has not opened it.
         let receiver = OpenOptions::new().read_write(true).open_receiver(&path)?;
         Ok(Self { path, receiver })
     }
@@ -36,12 +36,12 @@ impl Pipe {
         &self.path
     }
 
-    /// Waits until something is printed.
+    /// Waits until something was printed.
     pub(super) async fn signalled(&self) -> io::Result<()> {
         self.receiver.readable().await
     }
 
-    /// Throws away what has come so far: that it came is all that matters.
+    /// Discards what was printed so far: only the fact matters.
     pub(super) fn drain(&self) {
         let mut buffer = [0; 16_384];
         while self
@@ -52,8 +52,8 @@ impl Pipe {
     }
 }
 
-/// Removes the pipes of dashboards that were killed. A writer that still waits for its reader is let go first.
-pub(super) fn forget_orphans(folder: &Path) {
+/// Removes the pipes of dashboards that were killed, after releasing writers that wait for a reader.
+pub(super) fn remove_orphans(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let owner = name.to_str().and_then(|name| name.rsplit_once('-'));
@@ -83,7 +83,7 @@ mod tests {
         let mine = Pipe::make(place, &format!("a-{}", std::process::id())).unwrap();
         let dead = Pipe::make(place, "b-999999999").unwrap();
         std::fs::write(place.join("c-999999999"), "").unwrap();
-        forget_orphans(place);
+        remove_orphans(place);
         assert!(mine.path().exists() && place.join("c-999999999").exists());
         assert!(!dead.path().exists());
         drop(mine);

@@ -1,8 +1,8 @@
-//! Looks at one terminal for as long as somebody wants to know.
+//! Watches one terminal while it has viewers: `capture-pane` whenever tmux signals output.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use shared::error::Error;
@@ -15,26 +15,32 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::pipe::Pipe;
-use super::{Screen, Seen, Sight, lock};
+use super::screen::{Publisher, Screen, Seen};
 
-/// The shortest time between two looks at a terminal that keeps printing: a look costs 3 to 6 ms.
-const BUSY: Duration = Duration::from_millis(220);
-/// A program that begins to draw is given this long to go on.
-const SETTLE: Duration = Duration::from_millis(8);
-/// A terminal that prints nothing is looked at this seldom: its program may have ended.
-const QUIET: Duration = Duration::from_secs(4);
-/// What happens in the database may be the end of it; looked at this often at most for that.
-const CHANGED: Duration = Duration::from_secs(1);
-/// The same where tmux can't tell us: somebody else has its pipe.
-const UNTOLD: Duration = Duration::from_millis(500);
+/// The shortest time between two captures of a terminal that keeps printing: each costs 3 to 6 ms.
+const MIN_CAPTURE_INTERVAL: Duration = Duration::from_millis(220);
+/// How long a program that has started to draw gets to finish.
+const SETTLE_GRACE: Duration = Duration::from_millis(8);
+/// How often to capture a terminal that prints nothing: its program may have ended.
+const IDLE_INTERVAL: Duration = Duration::from_secs(4);
+/// The shortest time between two captures because of the database: a change may mean that the agent has ended.
+const CHANGE_INTERVAL: Duration = Duration::from_secs(1);
+/// How often to capture a terminal whose pipe belongs to somebody else.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The terminals that have a watcher.
+pub(super) type Watched = Arc<Mutex<HashMap<InstanceId, Arc<Publisher>>>>;
+
+pub(super) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 pub(super) struct Watcher {
     pub(super) context: Context,
     pub(super) instance: Instance,
-    /// Goes up with every change in the database.
     pub(super) changes: watch::Receiver<u64>,
-    pub(super) sight: Arc<Sight>,
-    pub(super) watched: Arc<Mutex<HashMap<InstanceId, Arc<Sight>>>>,
+    pub(super) publisher: Arc<Publisher>,
+    pub(super) watched: Watched,
     pub(super) folder: PathBuf,
     pub(super) stop: CancellationToken,
 }
@@ -43,9 +49,9 @@ impl Watcher {
     pub(super) async fn run(mut self) {
         let outcome = self.watch().await;
         if let Err(error) = outcome {
-            // Whoever comes later begins anew.
+            // The next viewer starts a new watcher.
             lock(&self.watched).remove(&self.instance.id);
-            self.sight.send_replace(Seen::Gone(error));
+            self.publisher.send_replace(Seen::Gone(error));
         }
     }
 
@@ -54,35 +60,35 @@ impl Watcher {
         let name = SessionName::new(name)?;
         let owner = owner();
         let mut pipe = None;
-        let result = self.look_on(&name, &owner, &mut pipe).await;
+        let result = self.capture_until_stopped(&name, &owner, &mut pipe).await;
         if pipe.is_some() {
-            // Where this fails the session is gone, and the pipe with it.
+            // If this fails, the session is gone and its pipe with it.
             let tmux = self.context.terminals(&self.instance);
             let _ = tmux.signal_no_more(&name, &owner).await;
         }
         result
     }
 
-    async fn look_on(
+    async fn capture_until_stopped(
         &mut self,
         name: &SessionName,
         owner: &str,
         pipe: &mut Option<Pipe>,
     ) -> Result<(), Error> {
         loop {
-            let view = workflow::look(&self.context, &self.instance, 0).await?;
-            let looked = Instant::now();
+            let view = workflow::capture(&self.context, &self.instance, 0).await?;
+            let captured = Instant::now();
             self.publish(&view);
             if pipe.is_none() && is_free(&view.pipe, owner) && !view.dead {
-                *pipe = self.lay(name, owner).await;
+                *pipe = self.open_pipe(name, owner).await;
                 if pipe.is_some() {
-                    // Something may have been printed before the pipe lay.
+                    // Something may have been printed before the pipe was open.
                     continue;
                 }
             } else if pipe.is_some() && view.pipe != PipeOwner::Named(owner.to_owned()) {
                 *pipe = None;
             }
-            if self.wait(looked, pipe.as_ref()).await {
+            if self.wait(captured, pipe.as_ref()).await {
                 return Ok(());
             }
         }
@@ -90,7 +96,7 @@ impl Watcher {
 
     fn publish(&self, view: &PaneView) {
         let screen = Screen::of(view);
-        self.sight.send_if_modified(|seen| {
+        self.publisher.send_if_modified(|seen| {
             if matches!(seen, Seen::Screen(known) if **known == screen) {
                 return false;
             }
@@ -99,60 +105,63 @@ impl Watcher {
         });
     }
 
-    /// Has tmux tell us what the terminal prints; none if that can't be.
-    async fn lay(&self, name: &SessionName, owner: &str) -> Option<Pipe> {
+    /// Has tmux signal output through a named pipe; returns `None` if it can't.
+    async fn open_pipe(&self, name: &SessionName, owner: &str) -> Option<Pipe> {
         let file = format!("{}-{}", self.instance.id, std::process::id());
         let pipe = Pipe::make(&self.folder, &file)
             .inspect_err(|error| tracing::warn!(%error, "cannot make a pipe for a terminal"))
             .ok()?;
-        let laid = self
+        let opened = self
             .context
             .terminals(&self.instance)
             .signal_output(name, pipe.path(), owner)
             .await;
-        match laid {
+        match opened {
             Ok(()) => Some(pipe),
             Err(error) => {
-                tracing::warn!(%error, "tmux can't tell what a terminal prints");
+                tracing::warn!(%error, "tmux can't signal the output of a terminal");
                 None
             }
         }
     }
 
-    /// Waits until it is time to look again; true if nobody wants to know any more.
-    async fn wait(&mut self, looked: Instant, pipe: Option<&Pipe>) -> bool {
-        let (sight, stop) = (Arc::clone(&self.sight), self.stop.clone());
+    /// Waits until the next capture is due; returns true if there are no viewers any more.
+    async fn wait(&mut self, captured: Instant, pipe: Option<&Pipe>) -> bool {
+        let (publisher, stop) = (Arc::clone(&self.publisher), self.stop.clone());
         let signal = async {
             match pipe {
                 Some(pipe) => {
-                    // A pipe that fails is no reason to look all the time.
+                    // A broken pipe is always ready; without this it would cause a busy loop.
                     if pipe.signalled().await.is_err() {
-                        tokio::time::sleep(UNTOLD).await;
+                        tokio::time::sleep(POLL_INTERVAL).await;
                     }
-                    tokio::time::sleep_until((looked + BUSY).max(Instant::now() + SETTLE)).await;
+                    tokio::time::sleep_until(
+                        (captured + MIN_CAPTURE_INTERVAL).max(Instant::now() + SETTLE_GRACE),
+                    )
+                    .await;
                     pipe.drain();
                 }
-                None => tokio::time::sleep(UNTOLD).await,
+                None => tokio::time::sleep(POLL_INTERVAL).await,
             }
         };
         let changed = async {
-            // None will come if the dashboard ends, and then the other branch does.
+            // An error means that the dashboard ends; then `stop` is cancelled as well.
             let _ = self.changes.changed().await;
-            tokio::time::sleep_until(looked + CHANGED).await;
+            tokio::time::sleep_until(captured + CHANGE_INTERVAL).await;
         };
         tokio::select! {
             () = stop.cancelled() => true,
-            () = sight.closed() => self.leave(),
+            () = publisher.closed() => self.leave(),
             () = signal => false,
             () = changed => false,
-            () = tokio::time::sleep(QUIET) => false,
+            () = tokio::time::sleep(IDLE_INTERVAL) => false,
         }
     }
 
-    /// Ends the watch, unless somebody has come in the meantime.
+    /// Ends the watch, unless a viewer has joined in the meantime.
     fn leave(&self) -> bool {
         let mut watched = lock(&self.watched);
-        if self.sight.receiver_count() > 0 {
+        if self.publisher.receiver_count() > 0 {
             return false;
         }
         watched.remove(&self.instance.id);
@@ -160,13 +169,13 @@ impl Watcher {
     }
 }
 
-/// The name of this process as the one who is told.
+/// Returns the name of this process as the owner of a pipe.
 fn owner() -> String {
     let me = process::this_process();
     format!("{}-{}", me.pid, me.started)
 }
 
-/// Tells whether the pipe of a terminal can be ours: nobody's, or one of a process that has gone.
+/// Returns whether we may take the pipe of a terminal: it is unused, ours, or its owner has died.
 fn is_free(pipe: &PipeOwner, me: &str) -> bool {
     match pipe {
         PipeOwner::Nobody => true,

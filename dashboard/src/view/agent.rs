@@ -1,38 +1,43 @@
-//! One agent with everything about it.
+//! View of one agent: card, timeline, messages, review rounds, possible actions.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use shared::model::{
-    EventSource, InstanceId, MessageId, MessageKind, MessageState, Severity, StatusChange, TakenBy,
-    Verdict, WaitReason,
+    Ending, EventSource, MessageId, MessageKind, MessageState, StatusChange, TakenBy, Timestamp,
+    WaitReason,
 };
 
-use super::{Card, ControlView, DiffView, IgnoredSettings};
+use super::{ActivityView, Card, ControlView, DiffView, IgnoredSettings, ReviewView, RoundView};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentView {
     pub card: Card,
     pub worktree: String,
-    /// Whether the worktree still is there.
+    /// Whether the worktree still exists.
     pub has_worktree: bool,
     pub base_branch: String,
-    /// What it was asked to do, as given.
+    /// Its prompt, as given.
     pub prompt: String,
-    /// Why it failed, or what of it was kept and where.
+    /// Why it failed, or which of its work was kept and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What of its repository's own settings and prompts is ignored until the person has trusted it.
+    /// How its last session ended, with its last screen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
+    /// Settings and prompts of its repository that are ignored until a person trusts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignored: Option<IgnoredSettings>,
     /// Newest last; only the last ones (`/events?instance=ID` has all).
     pub timeline: Vec<TimelineEntry>,
+    /// What it last said, ran and changed (`/api/instances/ID/activity` has more).
+    pub activity: ActivityView,
     /// Newest last.
     pub messages: Vec<MessageView>,
-    /// Oldest first; of a reviewer, the one round that it is for.
+    /// Oldest first; of a reviewer, its one round.
     pub rounds: Vec<RoundView>,
-    /// For a terminal; absent where there is none of ours.
+    /// The command that attaches a terminal; absent if a person started the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach_command: Option<String>,
     pub actions: Vec<Action>,
@@ -47,12 +52,12 @@ impl AgentView {
     }
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimelineEntry {
     pub id: i64,
-    pub at: String,
+    pub at: Timestamp,
     pub source: EventSource,
     pub server: String,
     pub name: String,
@@ -65,7 +70,7 @@ pub struct TimelineEntry {
     pub result: Option<Value>,
 }
 
-/// A text to the agent, and where it is.
+/// A message to the agent, and its delivery.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageView {
@@ -73,49 +78,21 @@ pub struct MessageView {
     pub kind: MessageKind,
     pub state: MessageState,
     pub from: String,
-    /// The beginning of it.
+    /// The beginning of the text.
     pub excerpt: String,
-    pub at: String,
+    pub at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub typed_at: Option<String>,
+    pub typed_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub taken_at: Option<String>,
+    pub taken_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken_by: Option<TakenBy>,
-    /// What an owed one waits for.
+    /// What an undelivered message waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<WaitReason>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RoundView {
-    pub round: u32,
-    pub verdict: Verdict,
-    pub coder: InstanceId,
-    pub reviewer: InstanceId,
-    pub commit: String,
-    /// What the coder said when asking.
-    pub description: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub feedback: Option<String>,
-    pub findings: Vec<FindingView>,
-    pub requested_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decided_at: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FindingView {
-    pub file: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    pub severity: Severity,
-    pub message: String,
-}
-
-/// What a person may do with an agent.
+/// An action that a person may take on an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionKey {
@@ -125,6 +102,8 @@ pub enum ActionKey {
     Review,
     /// `POST /api/instances/{id}/stop`.
     Stop,
+    /// `POST /api/instances/{id}/discard`; `GET` says what is lost.
+    Discard,
     /// `POST /api/instances/{id}/resume`.
     Resume,
     /// `POST /api/instances/{id}/pull`, fields `title`, `description`, `draft`.
@@ -142,10 +121,28 @@ pub struct Action {
     pub why_not: Option<String>,
 }
 
+/// What is lost if an agent's work is discarded.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DiscardView {
+    pub card: Card,
+    /// All that is deleted, in a sentence.
+    pub lost: String,
+    /// Whether work is among it that exists nowhere else.
+    pub is_lost: bool,
+    /// That work, in words.
+    pub work: String,
+    pub version: u64,
+}
+
 /// What an agent has changed so far.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDiffView {
     pub card: Card,
+    /// Of the commit that is reviewed, or of the worktree as it is.
     pub diff: DiffView,
+    /// A coder's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewView>,
 }

@@ -1,8 +1,9 @@
-//! Reports that planners have made.
+//! Views of analysis reports.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use shared::model::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -20,8 +21,8 @@ pub struct AnalysisSummary {
     pub scope: String,
     /// `shallow`, `medium` or `deep`.
     pub depth: String,
-    /// When it was made.
-    pub at: String,
+    /// When it was created.
+    pub at: Timestamp,
     pub bytes: u64,
 }
 

@@ -1,35 +1,35 @@
-//! The board: every agent in the column of what it needs.
+//! View of the board: agents in columns by what they need.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use shared::model::{InstanceId, InstanceKind, Status, TaskId};
+use shared::model::{InstanceId, InstanceKind, Status, TaskId, Timestamp, Usage, Verdict};
 use shared::workflow::{Activity, Rounds};
 
-/// All agents, by what they need.
+/// All agents, in columns by what they need.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardView {
     /// Always all five, in the order in which they are shown.
     pub columns: Vec<Column>,
-    /// How many there are in all, also of those that a filter or a limit leaves out of the columns.
+    /// How many agents there are, including those that a filter or a limit leaves out of the columns.
     pub counts: Counts,
     /// Paths of all repositories that have agents; `repository_name` shortens one.
     pub repositories: Vec<String>,
-    /// What repositories bring along that is ignored until the person has trusted it.
+    /// Settings and prompts of repositories that are ignored until a person trusts them.
     pub ignored: Vec<IgnoredSettings>,
     pub filter: BoardFilter,
-    /// The state that this shows; a later one was announced by `/api/changes` if its number is higher.
+    /// The version of the change feed (`/api/changes`) that this shows.
     pub version: u64,
     pub read_only: bool,
 }
 
-/// What of a repository's own settings and prompts is ignored.
+/// Settings and prompts of a repository that are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IgnoredSettings {
     /// Its path.
     pub repository: String,
-    /// The line that every command prints there.
+    /// The notice that every command prints there.
     pub notice: String,
 }
 
@@ -37,11 +37,11 @@ pub struct IgnoredSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnKey {
-    /// At work by itself.
+    /// Working by itself.
     Working,
     /// Being reviewed, or reviewing.
     Review,
-    /// A person has to do something.
+    /// Waiting for a person.
     Waiting,
     /// Its pull request is open.
     Published,
@@ -86,7 +86,7 @@ pub struct Column {
     pub key: ColumnKey,
     pub title: String,
     pub cards: Vec<Card>,
-    /// How many more there are that are not shown: of the ended, only the newest are.
+    /// How many more there are: of the ended agents only the newest are shown.
     pub more: u32,
 }
 
@@ -123,7 +123,7 @@ impl Counts {
     }
 }
 
-/// Which agents to show. Empty: all.
+/// Which agents to show; by default all.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct BoardFilter {
@@ -134,7 +134,7 @@ pub struct BoardFilter {
     pub kind: Option<InstanceKind>,
 }
 
-/// One agent in short.
+/// One agent in brief.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Card {
@@ -147,17 +147,26 @@ pub struct Card {
     pub task: Option<TaskRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue_number: Option<u64>,
-    /// What it is about: the first line of its prompt.
+    /// The first line of its prompt.
     pub title: String,
     /// Path of the repository.
     pub repository: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// How many lines its committed work changes; absent until they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<SizeView>,
+    /// Whether the last review approved of the present commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalOf>,
+    /// The verdict of its last review, unless that is still under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// Review rounds of a coder that has asked for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<Rounds>,
-    pub created_at: String,
-    pub status_since: String,
+    pub created_at: Timestamp,
+    pub status_since: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_event: Option<LastEvent>,
     /// A reviewer's coder.
@@ -169,12 +178,57 @@ pub struct Card {
     /// What it needs from a person, in one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub need: Option<String>,
+    /// The dialog that it waits on, if it can be answered here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialog: Option<DialogView>,
     /// Messages that it has not taken yet.
     pub owed: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pr_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pr_number: Option<u64>,
+    /// What it has used itself, and the estimated cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SizeView {
+    /// The commit that was counted.
+    pub commit: String,
+    pub additions: u64,
+    pub deletions: u64,
+}
+
+/// Which commit was approved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ApprovalOf {
+    /// The one that its work is at.
+    ThisCommit,
+    /// One that it has gone on from.
+    OlderCommit,
+}
+
+/// A dialog of Claude Code: `POST /api/instances/{id}/answer` answers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DialogView {
+    pub question: String,
+    /// What it is about, by line.
+    pub detail: Vec<String>,
+    /// Without those that ask for text.
+    pub choices: Vec<ChoiceView>,
+    /// Identifies the dialog; an answer names it, so that no other dialog is answered.
+    pub fingerprint: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChoiceView {
+    pub number: u32,
+    pub label: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -184,11 +238,11 @@ pub struct TaskRef {
     pub title: String,
 }
 
-/// What happened to an agent last.
+/// An agent's last event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastEvent {
     pub name: String,
-    pub at: String,
+    pub at: Timestamp,
     pub failed: bool,
 }

@@ -1,12 +1,13 @@
-//! Who types into a terminal.
+//! View of terminal control: who may type into a terminal.
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use shared::model::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ControlView {
-    /// Whether the terminal can be typed into at all.
+    /// Whether control of the terminal can be taken.
     pub available: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
@@ -14,11 +15,11 @@ pub struct ControlView {
     pub controller: Option<Controller>,
 }
 
-/// Whoever has taken control of a terminal.
+/// The person who controls a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Controller {
-    /// As they called themselves.
+    /// As they have named themselves.
     pub name: String,
-    pub until: String,
+    pub until: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! A diff as files, hunks and lines.
+//! View of a diff: files, hunks and lines.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub struct DiffView {
     pub files: Vec<FileDiff>,
     pub additions: u64,
     pub deletions: u64,
-    /// Whether there is more than is shown.
+    /// Whether the diff was cut.
     pub truncated: bool,
 }
 
@@ -59,10 +59,10 @@ pub enum LineKind {
 #[serde(rename_all = "camelCase")]
 pub struct DiffLine {
     pub kind: LineKind,
-    /// Its number before.
+    /// Line number in the old file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<u32>,
-    /// Its number after.
+    /// Line number in the new file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<u32>,
     pub text: String,

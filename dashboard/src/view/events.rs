@@ -1,4 +1,4 @@
-//! What happened, newest first, page by page.
+//! View of events, newest first, in pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct EventView {
     pub entry: TimelineEntry,
 }
 
-/// Which events to show. Empty: all.
+/// Which events to show; by default all.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct EventFilter {

@@ -1,4 +1,4 @@
-//! The form that launches an agent.
+//! The launch form, and the view of its page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use shared::error::Error;
 
 use super::TaskRef;
 
-/// What kind of work is begun.
+/// The kind of work to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LaunchKind {
@@ -17,32 +17,33 @@ pub enum LaunchKind {
     Tdd,
 }
 
-/// What a person fills in; the body of `POST /api/instances`, as JSON or as a form.
+/// The body of `POST /api/instances`, as JSON or as a form.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct LaunchForm {
     pub kind: LaunchKind,
-    /// Path of the repository; else the one that the dashboard was started in.
+    /// Path of the repository; by default the one that the dashboard was started in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
-    /// What is to be done. May be left out with an issue, a task, or for a plan.
+    /// What to do. Optional with an issue or a task, or for a plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// Number of the issue that it is about; not together with a task.
+    /// Number of an issue; not together with a task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue: Option<u64>,
     /// A planned task whose dependencies are done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The branch to begin from; else the one that is checked out.
+    /// The branch to start from; by default the one that is checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// The branch to work on; else one named after the agent.
+    /// The branch to work on; by default one named after the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     pub require_review: bool,
-    /// How many review rounds it gets: 1 to 100.
+    /// How many review rounds it gets.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = shared::workflow::MAX_REVIEWS))]
     pub max_reviews: Option<u32>,
 }
 
@@ -51,17 +52,17 @@ pub struct LaunchForm {
 pub struct LaunchView {
     /// Repositories to choose from, as paths.
     pub repositories: Vec<String>,
-    /// The one that is chosen; none if there is none to choose from.
+    /// The chosen one, if there is any.
     pub repository: Option<String>,
     /// Its branches, for `base`.
     pub branches: Vec<String>,
-    /// Its tasks that can begin.
+    /// Its tasks that are ready to start.
     pub ready_tasks: Vec<TaskRef>,
-    /// What is in force if nothing is said.
+    /// The configured defaults.
     pub default_max_reviews: u32,
     pub default_require_review: bool,
-    /// What stands in the fields: from the address, or what was just refused.
+    /// The values of the fields: from the address, or of the form that was rejected.
     pub form: LaunchForm,
-    /// Why it was refused.
+    /// Why the form was rejected.
     pub problem: Option<Error>,
 }

@@ -1,26 +1,26 @@
-//! What a terminal shows.
+//! Views of a terminal: the whole screen, and updates of its rows.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ControlView, Controller};
 
-/// A terminal at one moment, with what has scrolled away: `GET /api/instances/{id}/screen`, and the
-/// first paint of the terminal's page.
+/// A terminal with its scrollback: `GET /api/instances/{id}/screen`, and the first paint of the
+/// terminal's page.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalView {
     pub id: String,
-    /// Safe HTML, one for each row: the scrolled ones first, then the `height` visible ones.
+    /// Safe HTML of each row: first the scrollback, then the `height` visible rows.
     pub rows: Vec<String>,
-    /// How many of `rows` have scrolled away.
+    /// How many of `rows` are scrollback.
     pub scrolled: u32,
     pub columns: u32,
     pub height: u32,
     pub cursor: Cursor,
-    /// As the program in it calls it.
+    /// As set by the program in it.
     pub title: String,
-    /// Whether the program in it runs.
+    /// Whether the program in it is running.
     pub alive: bool,
     pub control: ControlView,
 }
@@ -39,7 +39,7 @@ pub struct Cursor {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScreenEvent {
-    /// Whether `rows` are all there are: those on the page before are to go.
+    /// Whether `rows` replace all rows of before.
     pub whole: bool,
     pub rows: Vec<ScreenRow>,
     pub columns: u32,
@@ -47,7 +47,7 @@ pub struct ScreenEvent {
     pub cursor: Cursor,
     pub title: String,
     pub alive: bool,
-    /// How many rows have scrolled away.
+    /// How many rows of scrollback there are.
     pub scrolled: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,

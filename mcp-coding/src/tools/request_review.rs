@@ -1,29 +1,30 @@
-//! Ask for a review.
+//! The tool `request_review`: starts a review agent.
 
 use mcp_kit::{Call, Effects, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shared::error::Error;
+use shared::model::review::MAX_REVIEW_DESCRIPTION_CHARS;
 use shared::workflow;
 
-/// What is to be reviewed.
+/// The work to review.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct RequestReviewRequest {
-    /// What was changed, why, and how it was checked.
-    #[schemars(length(min = 1, max = 20_000))]
+    /// What was changed, why, and how it was tested.
+    #[schemars(length(min = 1, max = MAX_REVIEW_DESCRIPTION_CHARS))]
     description: String,
 }
 
-/// The reviewer that is now at work.
+/// The reviewer that is now running.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RequestReviewReply {
     /// Id of the review agent.
     review_instance_id: String,
-    /// Worktree that the reviewer reads.
+    /// Worktree of the review agent.
     review_workspace: String,
-    /// What happens next.
+    /// What happened and what to do next.
     message: String,
 }
 
@@ -47,13 +48,13 @@ async fn request_review(
         workflow::request_review(&context, call.run(), &coder, &request.description).await?;
     let reviewer = review.reviewer;
     let state = if review.already {
-        "is under way already"
+        "is already running"
     } else {
-        "has begun"
+        "has started"
     };
     Ok(RequestReviewReply {
         message: format!(
-            "Review round {} of {} {state}: {} reads your commit in {}. End your turn now; the verdict arrives by itself as a message.",
+            "Review round {} of {} {state}: {} reads your commit in {}. End your turn now; the verdict arrives as a message.",
             review.round,
             review.max_rounds,
             reviewer.id,

@@ -1,4 +1,4 @@
-//! The sum of the tools; each has a file of its own.
+//! The tools of this server, one file each.
 
 mod create_pr;
 mod request_changes;

@@ -1,3 +1,5 @@
+//! Hidden characters: dropped, revealed, refused.
+
 use proptest::prelude::*;
 
 use super::*;

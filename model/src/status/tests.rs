@@ -57,14 +57,61 @@ const TABLE: &[(StatusEvent, &[Status], Status)] = &[
         S::PrMerged,
     ),
     (E::Published, &[S::CreatingPr], S::PrCreated),
-    (E::Merged, &[S::PrCreated, S::PrClosed], S::PrMerged),
-    (E::Closed, &[S::PrCreated], S::PrClosed),
+    (
+        E::SentBack,
+        &[
+            S::PrCreated,
+            S::Running,
+            S::WaitingReview,
+            S::UnderReview,
+            S::FeedbackReceived,
+        ],
+        S::FeedbackReceived,
+    ),
+    (
+        E::Merged,
+        &[
+            S::PrCreated,
+            S::PrClosed,
+            S::Started,
+            S::Running,
+            S::WaitingReview,
+            S::UnderReview,
+            S::FeedbackReceived,
+            S::Failed,
+            S::Terminated,
+        ],
+        S::PrMerged,
+    ),
+    (
+        E::Closed,
+        &[
+            S::PrCreated,
+            S::Started,
+            S::Running,
+            S::WaitingReview,
+            S::UnderReview,
+            S::FeedbackReceived,
+            S::Failed,
+            S::Terminated,
+        ],
+        S::PrClosed,
+    ),
     (E::Reopened, &[S::PrClosed], S::PrCreated),
     (E::VerdictGiven, &[], S::Completed),
     (E::PlanDone, &[], S::Completed),
     (E::Failed, LIVE, S::Failed),
     (E::Terminated, LIVE, S::Terminated),
-    (E::Resumed, &[S::Failed, S::Terminated], S::Started),
+    (
+        E::Resumed,
+        &[S::Failed, S::Terminated, S::PrCreated],
+        S::Started,
+    ),
+    (
+        E::RestartFailed,
+        &[S::Started, S::FeedbackReceived],
+        S::PrCreated,
+    ),
 ];
 
 const LIVE: &[Status] = &[
@@ -120,13 +167,22 @@ fn reviewers_and_planners_only_start_run_and_end() {
     );
 }
 
+#[test]
+fn a_refusal_is_a_sentence() {
+    let refused = S::PrMerged.next(InstanceKind::Coding, E::Resumed);
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "a coding agent whose status is pr_merged cannot be resumed"
+    );
+}
+
 fn any_event() -> impl Strategy<Value = StatusEvent> {
     (0..TABLE.len()).prop_map(|row| TABLE[row].0)
 }
 
 proptest! {
     /// Whatever happens, in whatever order: each step taken is a step of the table, and an ended
-    /// agent comes back to life by `resumed` alone.
+    /// agent comes back to life by `resumed` or `sent back` alone.
     #[test]
     fn no_sequence_of_events_leaves_the_table(events in prop::collection::vec(any_event(), 0..60)) {
         let mut status = S::Started;
@@ -135,7 +191,7 @@ proptest! {
                 Ok(next) => {
                     prop_assert_eq!(expected(status, event), Some(next));
                     if !status.is_live() && next.is_live() {
-                        prop_assert_eq!(event, E::Resumed);
+                        prop_assert!(matches!(event, E::Resumed | E::SentBack));
                     }
                     status = next;
                 }

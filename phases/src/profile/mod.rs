@@ -1,17 +1,18 @@
-//! How a project is built and tested, and which of its files are what.
+//! Project profiles: commands that compile and test a project, and globs that classify its files.
 //!
 //! A profile comes from an override file, else from the project files nearest to the edited file, else
-//! from a default. It is found by looking at a few names: nothing here walks a tree or runs a program.
+//! from a default. Detection checks a few file names; it never walks a tree or runs a program.
 
 mod classify;
 mod detect;
 mod node;
 mod outcome;
 mod overrides;
-mod pattern;
 mod rust_source;
 mod table;
 
+// `closed_enum!` derives a JSON schema, so its users need the crate.
+use schemars as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,12 +20,12 @@ use shared::model::FileKind;
 use shared::model::closed_enum;
 
 pub use detect::{detect, find};
-pub use outcome::{TestOutcome, excerpt};
+pub use outcome::{Check, TestOutcome, excerpt};
 pub use overrides::{Override, ProfileError};
 pub use rust_source::{RustChange, rust_change};
 
 closed_enum!(
-    /// The kinds of projects that are known.
+    /// The kinds of projects that are supported.
     ProfileName, "profile" {
         Cargo = "cargo",
         Vitest = "vitest",
@@ -40,50 +41,50 @@ closed_enum!(
         Phpunit = "phpunit",
         Mix = "mix",
         Cmake = "cmake",
-        /// Only what an override file says.
+        /// Only an override file.
         Custom = "custom",
     }
 );
 
-/// Where a repository says how it is built and tested.
+/// Override file of a repository.
 pub const REPOSITORY_FILE: &str = ".claude-codex/tdd.json";
-/// Where a user says so for all repositories, below the home folder.
+/// Override file of a user for all repositories, below the home folder.
 pub const USER_FILE: &str = ".claude/tdd-override.json";
 
-/// How long one command may take.
+/// Default time limit of one command.
 const TIME_LIMIT: Duration = Duration::from_mins(2);
 
 /// How one project is built and tested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     pub name: ProfileName,
-    /// The folder that patterns are relative to and commands run in.
+    /// The folder that globs are relative to and commands run in.
     pub root: PathBuf,
     pub main: Vec<String>,
     pub test: Vec<String>,
     pub config: Vec<String>,
     pub docs: Vec<String>,
-    /// Run one after the other; `{file}` stands for the edited file.
+    /// Run in this order; `{file}` stands for the edited file.
     pub compile: Vec<Vec<String>>,
     pub tests: Vec<Vec<String>>,
-    /// Whether tests stand inside source files (Rust).
+    /// Whether source files can contain tests (Rust).
     pub tests_inside: bool,
     pub time_limit: Duration,
 }
 
 impl Profile {
-    /// Says what a file is, by its path.
+    /// Classifies a file by its path.
     pub fn kind(&self, path: &Path) -> FileKind {
         let relative = path.strip_prefix(&self.root).unwrap_or(path);
         classify::kind(self, &relative.to_string_lossy())
     }
 
-    /// Tells whether a source file has to be read to know what a change of it touches.
+    /// Returns whether a source file may contain tests, so that its content decides what a change touches.
     pub fn may_hold_tests(&self, path: &Path) -> bool {
         self.tests_inside && path.extension().is_some_and(|extension| extension == "rs")
     }
 
-    /// Returns the commands with the edited file put in; without one, those that need it are left out.
+    /// Returns the commands with `{file}` replaced; without a file, commands that need one are left out.
     pub fn commands(commands: &[Vec<String>], file: Option<&Path>) -> Vec<Vec<String>> {
         let name = file.map(|file| file.to_string_lossy().into_owned());
         commands

@@ -1,16 +1,20 @@
-//! Projects with a `package.json`: which runner, and through which package manager.
+//! `package.json` projects: the test runner and the package manager that calls it.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::detect::read_bounded;
 use super::{Profile, ProfileName};
+use shared::file;
+use shared::model::toolchain::PackageManager;
 
-/// Says which runner a project uses: what it depends on, else what its test script calls, else Node's own.
+const MAX_PACKAGE_BYTES: u64 = 1 << 20;
+
+/// Returns the test runner: a dependency, else the one that the test script calls, else Node's own.
 pub(super) fn runner(root: &Path) -> ProfileName {
-    let package = read_bounded(&root.join("package.json"))
-        .and_then(|text| serde_json::from_str::<Value>(&text).ok())
+    let package = file::read(&root.join("package.json"), MAX_PACKAGE_BYTES)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
         .unwrap_or_default();
     let depends = |name: &str| {
         ["devDependencies", "dependencies"]
@@ -29,10 +33,10 @@ pub(super) fn runner(root: &Path) -> ProfileName {
 
 /// Calls the project's own tools, through the package manager whose lock file is nearest.
 pub(super) fn adapt(profile: &mut Profile) {
-    let start: &[&str] = match nearest_lock(&profile.root) {
-        Some("pnpm-lock.yaml") => &["pnpm", "exec"],
-        Some("yarn.lock") => &["yarn", "run"],
-        _ => &["npx", "--no-install"],
+    let start: &[&str] = match nearest_manager(&profile.root) {
+        Some(PackageManager::Pnpm) => &["pnpm", "exec"],
+        Some(PackageManager::Yarn) => &["yarn", "run"],
+        Some(PackageManager::Npm | PackageManager::Bun) | None => &["npx", "--no-install"],
     };
     let through = |words: &[String]| -> Vec<String> {
         start
@@ -53,10 +57,7 @@ pub(super) fn adapt(profile: &mut Profile) {
 }
 
 /// Looks for a lock file here and above: a workspace has one for all its packages.
-fn nearest_lock(root: &Path) -> Option<&'static str> {
-    root.ancestors().take(8).find_map(|folder| {
-        ["pnpm-lock.yaml", "yarn.lock", "package-lock.json"]
-            .into_iter()
-            .find(|name| folder.join(name).is_file())
-    })
+fn nearest_manager(root: &Path) -> Option<PackageManager> {
+    let mut folders = root.ancestors().take(8);
+    folders.find_map(|folder| PackageManager::of_lock_file(|name| folder.join(name).is_file()))
 }

@@ -1,23 +1,44 @@
-//! What a runner's output means, and which part of it to show.
+//! Interprets the exit code and output of compilers and test runners, and excerpts the failing part.
 
 use super::{Profile, ProfileName};
 use shared::model::hidden::drop_hidden;
 
-/// How a run of the tests went.
+/// The result of a test run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestOutcome {
     Green,
-    /// Tests ran and failed in an assertion, or in a stub that says it is not implemented.
+    /// Tests ran and failed in an assertion, or in a stub that is not implemented.
     Failing,
-    /// They did not get to run: something does not compile or load.
+    /// Tests did not run: something does not compile or load.
     Broken,
-    /// Something else went wrong.
+    /// Any other failure.
     OtherFailure,
-    /// There are none.
+    /// No tests were found.
     NoTests,
 }
 
-/// Words that tell the outcomes apart, and the beginnings of what is worth reading.
+/// The result of compiling, or of compiling and testing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Check {
+    Fine,
+    NotCompiling {
+        shown: String,
+    },
+    Tests {
+        outcome: TestOutcome,
+        shown: String,
+    },
+    TimedOut {
+        what: String,
+        limit: std::time::Duration,
+    },
+    /// There is no command, or its program is missing.
+    Unknown {
+        why: String,
+    },
+}
+
+/// Words that distinguish the outcomes, and prefixes of the lines where the failures begin.
 struct Marks {
     broken: &'static [&'static str],
     failing: &'static [&'static str],
@@ -165,13 +186,13 @@ fn marks(name: ProfileName) -> Marks {
 }
 
 impl Profile {
-    /// Reads a run of the tests from its exit code and its output.
+    /// Determines the result of a test run from its exit code and output.
     pub fn outcome(&self, code: Option<i32>, output: &str) -> TestOutcome {
         let marks = marks(self.name);
         let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
         match (self.name, code) {
             (_, Some(0)) => TestOutcome::Green,
-            // pytest's own codes: 5 nothing collected, 2 and 4 not even begun.
+            // pytest's exit codes: 5 nothing collected, 2 to 4 not started.
             (ProfileName::Pytest, Some(5)) => TestOutcome::NoTests,
             (ProfileName::Pytest, Some(2..=4)) => TestOutcome::Broken,
             (_, _) if says(marks.broken) => TestOutcome::Broken,
@@ -180,26 +201,26 @@ impl Profile {
         }
     }
 
-    /// Tells whether compiling went well.
+    /// Returns whether compilation succeeded.
     pub fn compiled(&self, code: Option<i32>) -> bool {
         match (self.name, code) {
-            // Nothing collected: there are no tests yet, and all that was loaded could be.
+            // Nothing collected: there are no tests yet, and everything could be loaded.
             (ProfileName::Pytest, Some(5)) => true,
             (_, code) => code == Some(0),
         }
     }
 
-    /// Returns what is worth reading of a failed run, from its first failure on, in at most `budget` bytes.
+    /// Returns the output of a failed run from its first failure on, in at most `budget` bytes.
     pub fn failing_part(&self, output: &str, budget: usize) -> String {
         excerpt(output, marks(self.name).begins, budget)
     }
 }
 
-/// Cuts an output to the lines from the first that begins in one of these ways; else to its end.
+/// Returns the lines from the first one with one of these prefixes; without any, the end of the output.
 pub fn excerpt(output: &str, begins: &[&str], budget: usize) -> String {
     let clean = without_colours(output);
     let lines: Vec<&str> = clean.lines().map(str::trim_end).collect();
-    // The order of `begins` is that of importance.
+    // `begins` is sorted by importance.
     let first = begins.iter().find_map(|begin| {
         lines
             .iter()
@@ -240,7 +261,7 @@ fn tail(lines: &[&str], budget: usize) -> String {
     kept.join("\n").trim().to_owned()
 }
 
-/// Takes out escape sequences and hidden characters: the text goes into another program's prompt.
+/// Removes SGR escape sequences and hidden characters, because the text goes into a prompt.
 fn without_colours(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();

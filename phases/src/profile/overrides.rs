@@ -1,4 +1,4 @@
-//! What a person says about their project: `.claude-codex/tdd.json`, or `~/.claude/tdd-override.json` for all.
+//! Profile overrides: `.claude-codex/tdd.json` of a repository, `~/.claude/tdd-override.json` of a user.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use super::{Profile, ProfileName, REPOSITORY_FILE};
 use shared::error::{Code, Error};
 use shared::file;
 
-/// An hour: more is a mistake in the unit.
-const LONGEST: u64 = 3_600;
+/// An hour. More is probably a mistake in the unit.
+const MAX_TIME_LIMIT_SECONDS: u64 = 3_600;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
@@ -30,7 +30,7 @@ pub enum ProfileError {
     Wrong { path: PathBuf, problem: String },
 }
 
-/// An override file. What it does not say stays as it was found.
+/// An override file. Missing keys keep the value of the detected profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct Override {
@@ -39,7 +39,7 @@ pub struct Override {
     pub test: Option<Vec<String>>,
     pub config: Option<Vec<String>>,
     pub docs: Option<Vec<String>>,
-    /// Words, not a shell line; empty: nothing is run.
+    /// Program and arguments, not a shell line; empty to run nothing.
     pub compile_command: Option<Vec<String>>,
     pub test_command: Option<Vec<String>>,
     pub time_limit_seconds: Option<u64>,
@@ -48,7 +48,7 @@ pub struct Override {
 impl From<ProfileError> for Error {
     fn from(error: ProfileError) -> Self {
         Self::new(Code::ConfigInvalid, error.to_string())
-            .hint("Correct the file, or remove it; docs/tdd-phases.md says what it may hold.")
+            .hint("Correct or remove the file; docs/tdd-phases.md describes its keys.")
     }
 }
 
@@ -60,7 +60,7 @@ fn unreadable(path: &Path, source: std::io::Error) -> ProfileError {
 }
 
 impl Override {
-    /// Reads the person's own file; none if there is none.
+    /// Reads the user's file; `None` if it does not exist.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(path, &text).map(Some),
@@ -69,7 +69,7 @@ impl Override {
         }
     }
 
-    /// Reads the repository's file; none if there is none, or its text is not trusted.
+    /// Reads the repository's file; `None` if it does not exist or its text is not trusted.
     pub(super) fn read_inside(
         worktree: &Path,
         is_trusted: impl FnOnce(&str) -> bool,
@@ -83,22 +83,30 @@ impl Override {
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self, ProfileError> {
-        let said: Self = serde_json::from_str(text).map_err(|source| ProfileError::Invalid {
+        let parsed: Self = serde_json::from_str(text).map_err(|source| ProfileError::Invalid {
             path: path.to_owned(),
             source,
         })?;
-        let limit = said.time_limit_seconds;
-        if limit.is_some_and(|limit| limit == 0 || limit > LONGEST) {
-            return Err(ProfileError::Wrong {
-                path: path.to_owned(),
-                problem: format!("timeLimitSeconds is from 1 to {LONGEST}"),
-            });
+        let wrong = |problem: String| ProfileError::Wrong {
+            path: path.to_owned(),
+            problem,
+        };
+        let limit = parsed.time_limit_seconds;
+        if limit.is_some_and(|limit| limit == 0 || limit > MAX_TIME_LIMIT_SECONDS) {
+            return Err(wrong(format!(
+                "timeLimitSeconds must be from 1 to {MAX_TIME_LIMIT_SECONDS}"
+            )));
         }
-        Ok(said)
+        let globs = [&parsed.main, &parsed.test, &parsed.config, &parsed.docs];
+        for glob in globs.into_iter().flatten().flatten() {
+            fast_glob::validate(glob)
+                .map_err(|error| wrong(format!("`{glob}` is not a glob: {error}")))?;
+        }
+        Ok(parsed)
     }
 
-    /// Puts what was said onto what was found. Patterns and commands of a file are about the whole worktree.
-    pub(super) fn onto(self, worktree: &Path, found: Option<Profile>) -> Profile {
+    /// Applies the file to the detected profile. Its globs and commands are relative to the worktree.
+    pub(super) fn apply_to(self, worktree: &Path, found: Option<Profile>) -> Profile {
         let mut profile = match (self.profile, found) {
             (Some(name), _) => built_in(name, worktree),
             (None, Some(found)) => found,
@@ -110,9 +118,9 @@ impl Override {
             (self.config, &mut profile.config),
             (self.docs, &mut profile.docs),
         ];
-        for (said, place) in patterns {
-            if let Some(said) = said {
-                *place = said;
+        for (given, field) in patterns {
+            if let Some(given) = given {
+                *field = given;
                 worktree.clone_into(&mut profile.root);
             }
         }
@@ -120,12 +128,12 @@ impl Override {
             (self.compile_command, &mut profile.compile),
             (self.test_command, &mut profile.tests),
         ];
-        for (said, place) in commands {
-            if let Some(said) = said {
-                *place = if said.is_empty() {
+        for (given, field) in commands {
+            if let Some(given) = given {
+                *field = if given.is_empty() {
                     Vec::new()
                 } else {
-                    vec![said]
+                    vec![given]
                 };
                 worktree.clone_into(&mut profile.root);
             }

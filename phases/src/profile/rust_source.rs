@@ -1,15 +1,15 @@
-//! Tests inside Rust source files, by syntax.
+//! Separates tests from production code in Rust source files, with tree-sitter.
 
 use tree_sitter::{Node, Parser};
 
-/// What a change of a Rust file touches.
+/// The kinds of code that a change of a Rust file touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RustChange {
     pub production: bool,
     pub tests: bool,
 }
 
-/// Compares two versions of a file; `None` if they can't be read as Rust at all.
+/// Compares two versions of a file; `None` if they can't be parsed as Rust.
 pub fn rust_change(before: &str, after: &str) -> Option<RustChange> {
     let (before, after) = (parts(before)?, parts(after)?);
     Some(RustChange {
@@ -18,7 +18,7 @@ pub fn rust_change(before: &str, after: &str) -> Option<RustChange> {
     })
 }
 
-/// A file taken apart, white space between words left out.
+/// The production code and tests of a file, without indentation and empty lines.
 #[derive(Default)]
 struct Parts {
     production: String,
@@ -41,11 +41,11 @@ fn parts(text: &str) -> Option<Parts> {
     Some(parts)
 }
 
-/// Puts each item of a file or module where it belongs.
+/// Assigns each item of a file or module to production code or tests.
 fn split(list: Node<'_>, text: &str, parts: &mut Parts) {
     let mut at = list.start_byte();
     let mut cursor = list.walk();
-    // Attributes stand before their item; so do its comments, which may change with either.
+    // Attributes and comments precede their item; comments may change with either kind.
     let mut attributes: Option<usize> = None;
     let mut is_test = false;
     for child in list.children(&mut cursor) {
@@ -85,7 +85,7 @@ fn source<'t>(node: Node<'_>, text: &'t str) -> &'t str {
     &text[node.start_byte()..node.end_byte()]
 }
 
-/// Adds a text without its white space at line ends and beginnings: moving code is no change of it.
+/// Appends a text without indentation and empty lines, so that reformatting does not count as a change.
 fn words(text: &str, into: &mut String) {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         into.push_str(line);
@@ -93,7 +93,7 @@ fn words(text: &str, into: &mut String) {
     }
 }
 
-/// Tells whether a file or module says of itself that it is only for tests.
+/// Returns whether a file or module has an inner attribute such as `#![cfg(test)]`.
 fn has_test_attribute_inside(list: Node<'_>, text: &str) -> bool {
     let mut cursor = list.walk();
     list.children(&mut cursor)
@@ -114,7 +114,7 @@ fn is_test_attribute(attribute: &str) -> bool {
         None => (inside.as_str(), ""),
     };
     match path {
-        // `any(test, feature)` and `not(test)` are compiled into the product as well.
+        // `any(test, feature)` and `not(test)` are compiled into the product too.
         "cfg" => {
             arguments == "test"
                 || arguments.strip_prefix("all(").is_some_and(|all| {

@@ -1,12 +1,12 @@
-//! The profiles that are built in.
+//! Built-in profiles.
 
 use std::path::Path;
 
 use super::{Profile, ProfileName, TIME_LIMIT};
 
-/// A profile as it is written down.
+/// A built-in profile.
 pub(super) struct Known {
-    /// Endings of the language, to choose between project files in one folder.
+    /// File extensions of the language, to choose between several project files in one folder.
     pub(super) endings: &'static [&'static str],
     main: &'static [&'static str],
     test: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! Which Claude Code started this process: the agent itself, or one that the agent runs (`claude -p`).
+//! The calling Claude Code of this process: the agent itself, or a nested one that the agent runs (`claude -p`).
 //!
 //! A nested Claude Code inherits the agent's environment and with it `CODEX_INSTANCE_ID`, so the
 //! variable alone does not tell them apart. The processes above do.

@@ -7,10 +7,11 @@ use serde_json::{Map, Value, json};
 use super::environment::Environment;
 use super::error::AgentError;
 use super::hooks::HookName;
-use super::launch::{ClaudeOptions, Conduct, LaunchSpec, Session};
+use super::launch_spec::{ClaudeOptions, LaunchSpec, Session};
 use super::permissions::Rules;
 use super::prompt;
 use crate::file;
+use crate::model::SessionMode;
 
 /// The longest first message that goes into the argument list. The kernel takes 128 KiB per argument
 /// less one; the rest is left for what a launcher may add.
@@ -51,11 +52,11 @@ pub(super) fn argv(
     if let Some(model) = options.model {
         add(&["--model", model]);
     }
-    if spec.conduct == Conduct::Headless {
+    if spec.session_mode == SessionMode::Headless {
         // The stream is only complete with --verbose, and refused without.
         add(&["-p", "--output-format", "stream-json", "--verbose"]);
     } else if !spec.task.is_empty() {
-        // What follows `--` is no flag, whatever it begins with.
+        // After `--` a prompt is never read as a flag.
         add(&["--", &first_argument(spec, paths.prompt)]);
     }
     Ok(argv)

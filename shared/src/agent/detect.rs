@@ -1,55 +1,18 @@
-//! Finds Claude Code and tells its version.
+//! Detects Claude Code: finds the program and reads its version.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::AgentError;
+use super::version::Version;
 use crate::process::{Limits, command, run};
-
-/// A release of Claude Code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
-    pub major: u32,
-    pub minor: u32,
-    pub patch: u32,
-}
-
-/// The oldest release on which all that `agent` expects was seen to hold. 2.1.197 works too, but can't be
-/// kept from putting a file before the model for `@/path` in a message.
-pub const MINIMUM_VERSION: Version = Version {
-    major: 2,
-    minor: 1,
-    patch: 325,
-};
 
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(20),
     output: 4096,
 };
-
-impl fmt::Display for Version {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}.{}", self.major, self.minor, self.patch)
-    }
-}
-
-impl Version {
-    /// Reads `2.1.325 (Claude Code)`; what follows the three numbers doesn't matter.
-    pub fn parse(text: &str) -> Option<Self> {
-        let word = text.split_ascii_whitespace().next()?;
-        let core = word.split(['-', '+']).next()?;
-        let mut numbers = core.split('.').map(|number| number.parse().ok());
-        let version = Self {
-            major: numbers.next()??,
-            minor: numbers.next()??,
-            patch: numbers.next()??,
-        };
-        numbers.next().is_none().then_some(version)
-    }
-}
 
 /// Finds the program: the configured path, else the first `claude` in the given `PATH`.
 pub fn find_claude(configured: Option<&Path>, search: &OsStr) -> Result<PathBuf, AgentError> {
@@ -85,7 +48,7 @@ pub async fn version(claude: &Path) -> Result<Version, AgentError> {
     })
 }
 
-fn is_executable(path: &Path) -> bool {
+pub(super) fn is_executable(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
@@ -93,6 +56,7 @@ fn is_executable(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::MINIMUM_VERSION;
 
     fn program(directory: &Path, text: &str, mode: u32) -> PathBuf {
         let path = directory.join("claude");

@@ -1,8 +1,8 @@
-//! What can go wrong with an agent program and its files.
+//! `AgentError`: failures of agent programs and their files.
 
 use std::path::PathBuf;
 
-use super::detect::{MINIMUM_VERSION, Version};
+use super::version::{MINIMUM_VERSION, Version};
 use crate::process::ProcessError;
 
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +40,8 @@ pub enum AgentError {
     TooOld { path: PathBuf, found: Version },
     #[error("the agent command {command:?} is not valid shell words")]
     CommandWords { command: String },
+    #[error("the agent program `{}` was not found", program.display())]
+    CommandMissing { program: PathBuf },
     #[error("the agent command is empty")]
     CommandEmpty,
     #[error("Claude Code refuses the bypass permission mode to root")]

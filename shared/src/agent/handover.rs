@@ -1,4 +1,4 @@
-//! Hands the person's environment, tokens and all, to the process that becomes the agent.
+//! Handover of the user's environment, with its tokens, to the agent's process through a named pipe (FIFO).
 //!
 //! It goes through a named pipe that is read once and then removed: no file holds it (an agent may read
 //! the files of its own folder unasked), no argument and no variable of tmux shows it.
@@ -15,8 +15,8 @@ use super::environment::Environment;
 use super::error::AgentError;
 
 /// How long either end waits for the other. A loaded machine needs seconds to start a process.
-const PATIENCE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(5);
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 fn pipe_in(folder: &Path) -> PathBuf {
     folder.join("environment.pipe")
@@ -56,7 +56,7 @@ impl Handover {
 
     async fn write(&self, environment: &Environment) -> std::io::Result<()> {
         let bytes = serde_json::to_vec(environment)?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + HANDOVER_TIMEOUT;
         let mut pipe = loop {
             // Without a reader this fails at once.
             let opened = File::options()
@@ -67,7 +67,7 @@ impl Handover {
                 Ok(pipe) => break pipe,
                 // The launch was taken back: nobody will ever read from it.
                 Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
-                Err(_) if Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
+                Err(_) if Instant::now() < deadline => tokio::time::sleep(POLL_INTERVAL).await,
                 Err(error) => return Err(error),
             }
         };
@@ -79,7 +79,7 @@ impl Handover {
                 Err(error)
                     if error.kind() == ErrorKind::WouldBlock && Instant::now() < deadline =>
                 {
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -110,7 +110,7 @@ pub fn take_environment(folder: &Path) -> Result<Environment, AgentError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Environment::new()),
         Err(error) => return Err(unreadable(error)),
     };
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + HANDOVER_TIMEOUT;
     let mut bytes = Vec::new();
     let mut piece = [0; 8192];
     loop {
@@ -129,7 +129,7 @@ pub fn take_environment(folder: &Path) -> Result<Environment, AgentError> {
         if Instant::now() >= deadline {
             return Err(unreadable(ErrorKind::TimedOut.into()));
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
     let _ = std::fs::remove_file(&path);
     serde_json::from_slice(&bytes).map_err(|source| AgentError::Corrupt { path, source })

@@ -1,4 +1,4 @@
-//! What Claude Code tells a hook, and what a hook may answer.
+//! Claude Code hooks: the JSON payload of each event, and the replies that a hook may give.
 //!
 //! Payloads gain fields with every release, so everything that is not needed is optional and what is
 //! unknown is passed over.
@@ -17,12 +17,13 @@ pub enum HookName {
     PermissionRequest,
     Notification,
     Stop,
+    StopFailure,
     SessionEnd,
     ConfigChange,
 }
 
 impl HookName {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::SessionStart,
         Self::UserPromptSubmit,
         Self::PreToolUse,
@@ -31,6 +32,7 @@ impl HookName {
         Self::PermissionRequest,
         Self::Notification,
         Self::Stop,
+        Self::StopFailure,
         Self::SessionEnd,
         Self::ConfigChange,
     ];
@@ -45,6 +47,7 @@ impl HookName {
             Self::PermissionRequest => "PermissionRequest",
             Self::Notification => "Notification",
             Self::Stop => "Stop",
+            Self::StopFailure => "StopFailure",
             Self::SessionEnd => "SessionEnd",
             Self::ConfigChange => "ConfigChange",
         }
@@ -103,6 +106,17 @@ pub enum Event {
         #[serde(default)]
         stop_hook_active: bool,
         last_assistant_message: Option<String>,
+        /// Commands and subagents that it has left running, and whose end wakes it.
+        #[serde(default)]
+        background_tasks: Vec<Value>,
+    },
+    /// The turn ended because the model could not be asked: not logged in, offline, a usage limit. It takes no answer.
+    StopFailure {
+        /// One word for the kind of error.
+        #[serde(default)]
+        error: String,
+        /// What the terminal shows of it.
+        last_assistant_message: Option<String>,
     },
     SessionEnd {
         #[serde(default)]
@@ -159,7 +173,7 @@ impl Payload {
 
 /// What a hook prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum HookReply {
     /// Let it go on: print nothing.
     Nothing,
     /// At Stop: go on working. The model gets `Stop hook feedback:\n` and the reason, verbatim.
@@ -178,7 +192,7 @@ pub enum Answer {
     AllowPermission,
 }
 
-impl Answer {
+impl HookReply {
     /// Returns the JSON to print, with a line that Claude Code shows to the person.
     pub fn to_json_telling(&self, person: Option<&str>) -> Option<Value> {
         let Some(person) = person else {
@@ -257,7 +271,17 @@ mod tests {
             ),
             Event::Stop {
                 stop_hook_active: true,
-                last_assistant_message: Some("x".to_owned())
+                last_assistant_message: Some("x".to_owned()),
+                background_tasks: Vec::new(),
+            }
+        );
+        assert_eq!(
+            event(
+                r#""hook_event_name":"StopFailure","error":"authentication_failed","last_assistant_message":"Not logged in""#
+            ),
+            Event::StopFailure {
+                error: "authentication_failed".to_owned(),
+                last_assistant_message: Some("Not logged in".to_owned()),
             }
         );
         assert_eq!(
@@ -311,9 +335,9 @@ mod tests {
     #[test]
     fn answers_have_the_shape_that_claude_code_reads() {
         let reason = "r \"q\"".to_owned();
-        assert_eq!(Answer::Nothing.to_json(), None);
+        assert_eq!(HookReply::Nothing.to_json(), None);
         assert_eq!(
-            Answer::KeepWorking {
+            HookReply::KeepWorking {
                 reason: reason.clone()
             }
             .to_json()
@@ -321,14 +345,14 @@ mod tests {
             json!({"decision": "block", "reason": reason})
         );
         assert_eq!(
-            Answer::DenyTool {
+            HookReply::DenyTool {
                 reason: reason.clone()
             }
             .to_json()
             .unwrap(),
             json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}})
         );
-        let context = Answer::AddContext {
+        let context = HookReply::AddContext {
             event: HookName::SessionStart,
             context: "c".to_owned(),
         };
@@ -337,7 +361,7 @@ mod tests {
             json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "c"}})
         );
         assert_eq!(
-            Answer::AllowPermission.to_json().unwrap(),
+            HookReply::AllowPermission.to_json().unwrap(),
             json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}})
         );
     }
@@ -416,10 +440,10 @@ mod tests {
         #[test]
         fn an_answer_says_its_text_whole(text: String) {
             for answer in [
-                Answer::KeepWorking { reason: text.clone() },
-                Answer::DenyTool { reason: text.clone() },
-                Answer::DenyPermission { reason: text.clone() },
-                Answer::AddContext { event: HookName::SessionStart, context: text.clone() },
+                HookReply::KeepWorking { reason: text.clone() },
+                HookReply::DenyTool { reason: text.clone() },
+                HookReply::DenyPermission { reason: text.clone() },
+                HookReply::AddContext { event: HookName::SessionStart, context: text.clone() },
             ] {
                 let printed = answer.to_json().unwrap().to_string();
                 prop_assert!(!printed.contains('\n'), "Claude Code reads one line");

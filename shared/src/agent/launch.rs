@@ -1,22 +1,22 @@
 //! Prepares a launch: the agent's files, and what to execute in which environment.
 
-use std::fs::{DirBuilder, File, Permissions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::claude::{self, Paths, absolute, utf8};
 use super::environment::{Environment, clean};
 use super::error::AgentError;
 use super::handover::take_environment;
 use super::hooks::HookName;
-use super::permissions::{Choice, rules};
+use super::launch_spec::{LaunchSpec, Program};
+use super::permissions::rules;
 use super::project_commands::recognise_commands;
 use super::{other, prompt};
-use crate::model::InstanceKind as Role;
+use crate::file;
+use crate::model::SessionMode;
 
 /// The hooks that delivery and status need. The tool hooks are for those who ask: they cost a process per call.
 pub const DEFAULT_HOOKS: &[HookName] = &[
@@ -24,70 +24,9 @@ pub const DEFAULT_HOOKS: &[HookName] = &[
     HookName::UserPromptSubmit,
     HookName::Notification,
     HookName::Stop,
+    HookName::StopFailure,
     HookName::SessionEnd,
 ];
-
-/// All that a launch depends on.
-#[derive(Debug, Clone)]
-pub struct LaunchSpec<'a> {
-    pub role: Role,
-    pub instance: &'a str,
-    pub program: Program<'a>,
-    pub session: Session,
-    pub conduct: Conduct,
-    /// Absolute. Not in the worktree: nothing here is to be committed.
-    pub directory: &'a Path,
-    pub worktree: &'a Path,
-    /// The role's instructions, rendered.
-    pub instructions: &'a str,
-    /// What to do, the first message; empty: none.
-    pub task: &'a str,
-    /// The agent's own MCP server.
-    pub server: &'a Path,
-    pub server_environment: &'a Environment,
-    /// The program that answers hooks (`<program> hook <Event>`).
-    pub hook_program: &'a Path,
-    /// More variables for the agent, such as `CODEX_STATE_DIR`.
-    pub own_environment: &'a Environment,
-}
-
-/// What to start.
-#[derive(Debug, Clone)]
-pub enum Program<'a> {
-    Claude(ClaudeOptions<'a>),
-    /// Shell words from the configuration.
-    Other {
-        command: &'a str,
-    },
-}
-
-#[derive(Debug, Clone)]
-pub struct ClaudeOptions<'a> {
-    pub program: &'a Path,
-    pub model: Option<&'a str>,
-    /// Leaves out the user's other MCP servers.
-    pub strict_mcp: bool,
-    /// Lets the agent use the servers of the repository's `.mcp.json`; else they are left out unasked.
-    pub project_servers: bool,
-    pub permissions: &'a Choice,
-    pub hooks: &'a [HookName],
-}
-
-/// How a person and an agent get on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conduct {
-    /// It has a terminal, and its prompt is on its command line.
-    Interactive,
-    /// It reads its prompt from standard input, takes one turn, and ends.
-    Headless,
-}
-
-/// A Claude Code session to begin, or to take up again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Session {
-    New(Uuid),
-    Resume(Uuid),
-}
 
 /// What a launcher executes. It stands in a file, because a terminal's command line is short and public.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,7 +103,7 @@ pub fn prepare(spec: &LaunchSpec<'_>) -> Result<Prepared, AgentError> {
             )?;
             write_json(&settings_path, &claude::settings(spec, options, &rules)?)?;
             write(&system_path, spec.instructions)?;
-            if spec.conduct == Conduct::Headless {
+            if spec.session_mode == SessionMode::Headless {
                 input_path = at("message.md");
                 write(&input_path, &message)?;
             }
@@ -252,19 +191,7 @@ pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Agen
 
 /// Writes a new private file in place of an old one, so that nobody reads through an older handle or mode.
 fn write(path: &Path, text: &str) -> Result<(), AgentError> {
-    let fresh = path.with_extension("new");
-    let written = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&fresh)
-        .and_then(|mut file| {
-            file.set_permissions(Permissions::from_mode(0o600))?;
-            file.write_all(text.as_bytes())
-        })
-        .and_then(|()| std::fs::rename(&fresh, path));
-    written.map_err(|source| AgentError::Write {
+    file::replace(path, text, Some(0o600)).map_err(|source| AgentError::Write {
         path: path.to_owned(),
         source,
     })
@@ -272,7 +199,11 @@ fn write(path: &Path, text: &str) -> Result<(), AgentError> {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
+    use crate::agent::{ClaudeOptions, PermissionOptions, Session};
+    use crate::model::InstanceKind as Role;
     use serde_json::Value;
 
     struct Place {
@@ -280,7 +211,7 @@ mod tests {
         directory: PathBuf,
         worktree: PathBuf,
         own: Environment,
-        choice: Choice,
+        choice: PermissionOptions,
     }
 
     impl Place {
@@ -302,7 +233,7 @@ mod tests {
                 directory,
                 worktree,
                 own: pairs(&[("CODEX_STATE_DIR", "/s")]),
-                choice: Choice::default(),
+                choice: PermissionOptions::default(),
             }
         }
 
@@ -312,7 +243,7 @@ mod tests {
                 instance: "work-1-a1",
                 program: Program::Claude(self.claude()),
                 session: Session::New(Uuid::nil()),
-                conduct: Conduct::Interactive,
+                session_mode: SessionMode::Interactive,
                 directory: &self.directory,
                 worktree: &self.worktree,
                 instructions: "Be a coder.",

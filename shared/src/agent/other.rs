@@ -1,5 +1,9 @@
-//! Any other agent program: shell words from the configuration, never a shell.
+//! Agent programs other than Claude Code: a command from the settings, split into words without a shell.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::detect::is_executable;
 use super::error::AgentError;
 
 /// Splits `agent.command` into a program and its arguments.
@@ -11,6 +15,29 @@ pub(super) fn argv(command: &str) -> Result<Vec<String>, AgentError> {
         return Err(AgentError::CommandEmpty);
     }
     Ok(words)
+}
+
+/// Checks that the program of `agent.command` exists: at its path, or in the given `PATH`.
+///
+/// A path below the worktree is not checked: only a checkout of the base says whether it is there.
+pub fn check_command(command: &str, search: &OsStr) -> Result<(), AgentError> {
+    let words = argv(command)?;
+    let program = Path::new(words.first().map_or("", String::as_str));
+    let is_name = program.components().count() == 1 && !words[0].contains('/');
+    let exists = if is_name {
+        std::env::split_paths(search).any(|folder| {
+            // What a relative entry has depends on the worktree.
+            folder.is_relative() || is_executable(&folder.join(program))
+        })
+    } else {
+        program.is_relative() || is_executable(program)
+    };
+    if exists {
+        return Ok(());
+    }
+    Err(AgentError::CommandMissing {
+        program: program.to_owned(),
+    })
 }
 
 /// Tells whether the text left of a cursor is the end of a message: a draft that was not sent.
@@ -33,6 +60,27 @@ mod tests {
             argv("my-agent --flag 'two words' $HOME").unwrap(),
             ["my-agent", "--flag", "two words", "$HOME"]
         );
+    }
+
+    #[test]
+    fn a_program_is_found_by_its_path_or_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("my-agent");
+        std::fs::write(&path, "").unwrap();
+        let search = folder.path().as_os_str();
+        let missing = |command: &str| {
+            let checked = check_command(command, search);
+            matches!(checked, Err(AgentError::CommandMissing { .. }))
+        };
+        assert!(missing("my-agent --flag"), "it is not executable");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).unwrap();
+        assert!(!missing("my-agent --flag"));
+        assert!(!missing(&format!("'{}' x", path.display())));
+        assert!(missing("no-such-agent"));
+        assert!(missing("/no/such/agent"));
+        assert!(!missing("./tools/agent"));
+        assert!(check_command("'", search).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What an agent may do without asking: Claude Code permission rules per role and mode.
+//! Claude Code permission rules, per role and permission mode.
 
 use std::path::Path;
 
@@ -6,28 +6,12 @@ use serde::Serialize;
 
 use super::error::AgentError;
 use super::project_commands::Command;
-use crate::model::InstanceKind as Role;
-
-/// How much an agent may do, from the configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// What the role needs goes without asking; the rest opens Claude Code's dialog.
-    #[default]
-    Practical,
-    /// What the role needs goes without asking; the rest is refused. Never opens a dialog.
-    DontAsk,
-    /// Nothing is asked and nothing refused. Not as root.
-    Bypass,
-    /// Claude Code's plan mode: reads, then asks to have its plan approved.
-    Plan,
-    /// Everything but reading is asked.
-    Ask,
-}
+use crate::model::{InstanceKind as Role, PermissionMode};
 
 /// The configuration of one role's permissions.
 #[derive(Debug, Clone, Default)]
-pub struct Choice {
-    pub mode: Mode,
+pub struct PermissionOptions {
+    pub mode: PermissionMode,
     /// Lets a reviewer edit and commit (a failing test, say). A coder always may, a planner never.
     pub reviewer_edits: bool,
     /// More rules, as Claude Code writes them.
@@ -83,7 +67,7 @@ const EDITING_TOOLS: [&str; 3] = ["Edit", "Write", "NotebookEdit"];
 /// Returns the rules for an agent in a worktree whose own files are in `files`.
 pub fn rules(
     role: Role,
-    choice: &Choice,
+    options: &PermissionOptions,
     worktree: &Path,
     files: &Path,
     commands: &[Command],
@@ -91,7 +75,7 @@ pub fn rules(
 ) -> Result<Rules, AgentError> {
     let edits = match role {
         Role::Coding => true,
-        Role::Review => choice.reviewer_edits,
+        Role::Review => options.reviewer_edits,
         Role::Planning => false,
     };
     let mut allow = vec![
@@ -99,9 +83,9 @@ pub fn rules(
         // The prompt file lies outside the worktree, where reading would ask.
         format!("Read({})", everything_in(files)?),
     ];
-    let practical = match choice.mode {
-        Mode::Practical | Mode::DontAsk | Mode::Plan => true,
-        Mode::Bypass | Mode::Ask => false,
+    let practical = match options.mode {
+        PermissionMode::Practical | PermissionMode::DontAsk => true,
+        PermissionMode::Bypass => false,
     };
     if practical {
         if edits {
@@ -113,28 +97,31 @@ pub fn rules(
             allow.extend(commands.iter().map(rule));
         }
     }
-    allow.extend(choice.allow.iter().cloned());
+    allow.extend(options.allow.iter().cloned());
     let mut deny: Vec<String> = FORCED_PUSHES.map(str::to_owned).into();
     if !edits {
         deny.extend(EDITING_TOOLS.map(str::to_owned));
     }
-    deny.extend(choice.deny.iter().cloned());
+    deny.extend(options.deny.iter().cloned());
     Ok(Rules {
-        default_mode: default_mode(choice.mode, edits, is_root)?,
+        default_mode: default_mode(options.mode, edits, is_root)?,
         allow,
         deny,
     })
 }
 
-fn default_mode(mode: Mode, edits: bool, is_root: bool) -> Result<&'static str, AgentError> {
+fn default_mode(
+    mode: PermissionMode,
+    edits: bool,
+    is_root: bool,
+) -> Result<&'static str, AgentError> {
     Ok(match mode {
         // acceptEdits also lets file commands such as `rm` and `sed -i` pass, so not for readers.
-        Mode::Practical if edits => "acceptEdits",
-        Mode::Practical | Mode::Ask => "default",
-        Mode::DontAsk => "dontAsk",
-        Mode::Plan => "plan",
-        Mode::Bypass if is_root => return Err(AgentError::BypassAsRoot),
-        Mode::Bypass => "bypassPermissions",
+        PermissionMode::Practical if edits => "acceptEdits",
+        PermissionMode::Practical => "default",
+        PermissionMode::DontAsk => "dontAsk",
+        PermissionMode::Bypass if is_root => return Err(AgentError::BypassAsRoot),
+        PermissionMode::Bypass => "bypassPermissions",
     })
 }
 
@@ -160,7 +147,7 @@ fn everything_in(directory: &Path) -> Result<String, AgentError> {
 mod tests {
     use super::*;
 
-    fn rules_for(role: Role, choice: &Choice) -> Rules {
+    fn rules_for(role: Role, options: &PermissionOptions) -> Rules {
         let commands = [
             Command {
                 words: "cargo test".to_owned(),
@@ -173,7 +160,7 @@ mod tests {
         ];
         rules(
             role,
-            choice,
+            options,
             Path::new("/w t"),
             Path::new("/files"),
             &commands,
@@ -193,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_coder_edits_commits_and_tests() {
-        let rules = rules_for(Role::Coding, &Choice::default());
+        let rules = rules_for(Role::Coding, &PermissionOptions::default());
         assert_eq!(rules.default_mode, "acceptEdits");
         for rule in [
             "mcp__codex-coding__*",
@@ -211,13 +198,13 @@ mod tests {
 
     #[test]
     fn a_reviewer_reads_and_tests_and_edits_only_when_allowed() {
-        let rules = rules_for(Role::Review, &Choice::default());
+        let rules = rules_for(Role::Review, &PermissionOptions::default());
         assert_eq!(rules.default_mode, "default");
         assert!(has(&rules.allow, "Bash(cargo test:*)") && !names_git(&rules));
         assert!(has(&rules.deny, "Write") && has(&rules.deny, "Edit"));
-        let editing = Choice {
+        let editing = PermissionOptions {
             reviewer_edits: true,
-            ..Choice::default()
+            ..PermissionOptions::default()
         };
         let rules = rules_for(Role::Review, &editing);
         assert_eq!(rules.default_mode, "acceptEdits");
@@ -226,9 +213,9 @@ mod tests {
 
     #[test]
     fn a_planner_only_reads() {
-        let editing = Choice {
+        let editing = PermissionOptions {
             reviewer_edits: true,
-            ..Choice::default()
+            ..PermissionOptions::default()
         };
         let rules = rules_for(Role::Planning, &editing);
         assert_eq!(rules.default_mode, "default");
@@ -237,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn asking_keeps_only_the_own_server_and_files() {
-        let choice = Choice {
-            mode: Mode::Ask,
+    fn bypass_adds_no_rules_but_the_own_server_and_files() {
+        let options = PermissionOptions {
+            mode: PermissionMode::Bypass,
             allow: vec!["WebSearch".to_owned()],
-            ..Choice::default()
+            ..PermissionOptions::default()
         };
-        let rules = rules_for(Role::Coding, &choice);
-        assert_eq!(rules.default_mode, "default");
+        let rules = rules_for(Role::Coding, &options);
+        assert_eq!(rules.default_mode, "bypassPermissions");
         assert_eq!(
             rules.allow,
             ["mcp__codex-coding__*", "Read(//files/**)", "WebSearch"]
@@ -254,11 +241,11 @@ mod tests {
     #[test]
     fn bypass_is_refused_to_root_alone() {
         assert!(matches!(
-            default_mode(Mode::Bypass, true, true),
+            default_mode(PermissionMode::Bypass, true, true),
             Err(AgentError::BypassAsRoot)
         ));
         assert_eq!(
-            default_mode(Mode::Bypass, true, false).unwrap(),
+            default_mode(PermissionMode::Bypass, true, false).unwrap(),
             "bypassPermissions"
         );
     }

@@ -5,6 +5,9 @@
 
 use std::path::Path;
 
+use model::toolchain::{
+    JUSTFILES, MAKEFILES, PackageManager, Toolchain, is_dotnet_project, target_line, toolchains,
+};
 use serde_json::Value;
 
 /// A command that belongs to the project.
@@ -40,151 +43,141 @@ const CHECKS: [&str; 17] = [
     "verify",
 ];
 
-/// By the file that marks the ecosystem: commands that take arguments, then exact ones.
-const BY_FILE: [(&[&str], &[&str], &[&str]); 12] = [
+/// Commands of one toolchain: those that take arguments, then exact ones.
+type Commands = (&'static [&'static str], &'static [&'static str]);
+
+fn commands_of(toolchain: Toolchain) -> Commands {
+    match toolchain {
+        Toolchain::Cargo => (
+            &[
+                "cargo bench",
+                "cargo build",
+                "cargo check",
+                "cargo clippy",
+                "cargo doc",
+                "cargo fmt",
+                "cargo metadata",
+                "cargo nextest run",
+                "cargo run",
+                "cargo test",
+                "cargo tree",
+            ],
+            &["cargo fetch"],
+        ),
+        Toolchain::Go => (
+            &[
+                "go build", "go doc", "go fmt", "go list", "go test", "go vet", "gofmt",
+            ],
+            &["go mod download", "go mod tidy"],
+        ),
+        Toolchain::Python => (
+            &[
+                "pytest",
+                "python -m pytest",
+                "python -m unittest",
+                "python3 -m pytest",
+                "python3 -m unittest",
+            ],
+            &[],
+        ),
+        Toolchain::Maven => (
+            &[
+                "./mvnw compile",
+                "./mvnw test",
+                "./mvnw verify",
+                "mvn compile",
+                "mvn test",
+                "mvn verify",
+            ],
+            &[],
+        ),
+        Toolchain::Gradle => (
+            &[
+                "./gradlew build",
+                "./gradlew check",
+                "./gradlew test",
+                "gradle build",
+                "gradle check",
+                "gradle test",
+            ],
+            &[],
+        ),
+        Toolchain::Bundler => (
+            &[
+                "bundle exec rake test",
+                "bundle exec rspec",
+                "bundle exec rubocop",
+                "rake test",
+                "rspec",
+            ],
+            &["bundle install"],
+        ),
+        Toolchain::Composer => (
+            &[
+                "./vendor/bin/phpstan",
+                "./vendor/bin/phpunit",
+                "composer test",
+                "vendor/bin/phpstan",
+                "vendor/bin/phpunit",
+            ],
+            &["composer install"],
+        ),
+        Toolchain::Mix => (
+            &["mix compile", "mix credo", "mix format", "mix test"],
+            &["mix deps.get"],
+        ),
+        Toolchain::Cmake => (&["cmake --build", "cmake -B", "cmake -S", "ctest"], &[]),
+        Toolchain::Dotnet => (
+            &["dotnet build", "dotnet format", "dotnet test"],
+            &["dotnet restore"],
+        ),
+        // Its commands are the scripts of its package.json.
+        Toolchain::Node => (&[], &[]),
+    }
+}
+
+/// Commands of tools that some projects of a toolchain use, by the files of these tools.
+const BY_FILE: [(&str, Commands); 3] = [
     (
-        &["Cargo.toml"],
-        &[
-            "cargo bench",
-            "cargo build",
-            "cargo check",
-            "cargo clippy",
-            "cargo doc",
-            "cargo fmt",
-            "cargo metadata",
-            "cargo nextest run",
-            "cargo run",
-            "cargo test",
-            "cargo tree",
-        ],
-        &["cargo fetch"],
+        "uv.lock",
+        (
+            &[
+                "uv run mypy",
+                "uv run pyright",
+                "uv run pytest",
+                "uv run python -m pytest",
+                "uv run ruff",
+            ],
+            &["uv sync"],
+        ),
     ),
     (
-        &["go.mod"],
-        &[
-            "go build", "go doc", "go fmt", "go list", "go test", "go vet", "gofmt",
-        ],
-        &["go mod download", "go mod tidy"],
+        "poetry.lock",
+        (
+            &["poetry run mypy", "poetry run pytest", "poetry run ruff"],
+            &["poetry install"],
+        ),
     ),
-    (
-        &[
-            "pytest.ini",
-            "pyproject.toml",
-            "setup.py",
-            "setup.cfg",
-            "tox.ini",
-            "conftest.py",
-        ],
-        &[
-            "pytest",
-            "python -m pytest",
-            "python -m unittest",
-            "python3 -m pytest",
-            "python3 -m unittest",
-        ],
-        &[],
-    ),
-    (
-        &["uv.lock"],
-        &[
-            "uv run mypy",
-            "uv run pyright",
-            "uv run pytest",
-            "uv run python -m pytest",
-            "uv run ruff",
-        ],
-        &["uv sync"],
-    ),
-    (
-        &["poetry.lock"],
-        &["poetry run mypy", "poetry run pytest", "poetry run ruff"],
-        &["poetry install"],
-    ),
-    (&["tox.ini"], &["tox"], &[]),
-    (
-        &["mvnw", "pom.xml"],
-        &[
-            "./mvnw compile",
-            "./mvnw test",
-            "./mvnw verify",
-            "mvn compile",
-            "mvn test",
-            "mvn verify",
-        ],
-        &[],
-    ),
-    (
-        &["gradlew", "build.gradle", "build.gradle.kts"],
-        &[
-            "./gradlew build",
-            "./gradlew check",
-            "./gradlew test",
-            "gradle build",
-            "gradle check",
-            "gradle test",
-        ],
-        &[],
-    ),
-    (
-        &["Gemfile"],
-        &[
-            "bundle exec rake test",
-            "bundle exec rspec",
-            "bundle exec rubocop",
-            "rake test",
-            "rspec",
-        ],
-        &["bundle install"],
-    ),
-    (
-        &["composer.json"],
-        &[
-            "./vendor/bin/phpstan",
-            "./vendor/bin/phpunit",
-            "composer test",
-            "vendor/bin/phpstan",
-            "vendor/bin/phpunit",
-        ],
-        &["composer install"],
-    ),
-    (
-        &["mix.exs"],
-        &["mix compile", "mix credo", "mix format", "mix test"],
-        &["mix deps.get"],
-    ),
-    (
-        &["CMakeLists.txt"],
-        &["cmake --build", "cmake -B", "cmake -S", "ctest"],
-        &[],
-    ),
+    ("tox.ini", (&["tox"], &[])),
 ];
 
 /// Returns the project's own build and test commands, sorted, each once.
 pub fn recognise_commands(worktree: &Path) -> Vec<Command> {
+    let has = |name: &str| worktree.join(name).is_file();
+    let mut toolchains = toolchains(has);
+    if has_dotnet(worktree) {
+        toolchains.push(Toolchain::Dotnet);
+    }
+    let by_file = BY_FILE.iter().filter(|(file, _)| has(file));
+    let tables = toolchains.into_iter().map(commands_of);
     let mut found = Vec::new();
-    for (marks, open, exact) in BY_FILE {
-        if marks.iter().any(|mark| worktree.join(mark).is_file()) {
-            found.extend(open.iter().map(|words| command(words, true)));
-            found.extend(exact.iter().map(|words| command(words, false)));
-        }
+    for (open, exact) in tables.chain(by_file.map(|(_, commands)| *commands)) {
+        found.extend(open.iter().map(|words| command(words, true)));
+        found.extend(exact.iter().map(|words| command(words, false)));
     }
     found.extend(package_scripts(worktree));
-    found.extend(targets(
-        worktree,
-        "make",
-        &["Makefile", "makefile", "GNUmakefile"],
-    ));
-    found.extend(targets(
-        worktree,
-        "just",
-        &["justfile", "Justfile", ".justfile"],
-    ));
-    if has_dotnet(worktree) {
-        found.extend(
-            ["dotnet build", "dotnet format", "dotnet test"].map(|words| command(words, true)),
-        );
-        found.push(command("dotnet restore", false));
-    }
+    found.extend(targets(worktree, "make", &MAKEFILES));
+    found.extend(targets(worktree, "just", &JUSTFILES));
     found.sort();
     found.dedup();
     found
@@ -204,32 +197,29 @@ fn package_scripts(worktree: &Path) -> Vec<Command> {
     else {
         return Vec::new();
     };
-    let (manager, install): (&str, &[&str]) = if worktree.join("pnpm-lock.yaml").is_file() {
-        ("pnpm", &["pnpm install", "pnpm install --frozen-lockfile"])
-    } else if worktree.join("yarn.lock").is_file() {
-        (
+    let manager = PackageManager::of_lock_file(|name| worktree.join(name).is_file());
+    let manager = manager.unwrap_or(PackageManager::Npm);
+    let install: &[&str] = match manager {
+        PackageManager::Npm => &["npm ci", "npm install"],
+        PackageManager::Pnpm => &["pnpm install", "pnpm install --frozen-lockfile"],
+        PackageManager::Yarn => &[
             "yarn",
-            &[
-                "yarn",
-                "yarn install",
-                "yarn install --immutable",
-                "yarn install --frozen-lockfile",
-            ],
-        )
-    } else if worktree.join("bun.lock").is_file() || worktree.join("bun.lockb").is_file() {
-        ("bun", &["bun install", "bun install --frozen-lockfile"])
-    } else {
-        ("npm", &["npm ci", "npm install"])
+            "yarn install",
+            "yarn install --immutable",
+            "yarn install --frozen-lockfile",
+        ],
+        PackageManager::Bun => &["bun install", "bun install --frozen-lockfile"],
     };
+    let program = manager.program();
     let mut found: Vec<Command> = install.iter().map(|words| command(words, false)).collect();
     let names = package["scripts"]
         .as_object()
         .into_iter()
         .flat_map(serde_json::Map::keys);
     for name in names.filter(|name| is_check(name)) {
-        found.push(command(&format!("{manager} run {name}"), true));
-        if manager == "yarn" || manager == "pnpm" || name == "test" {
-            found.push(command(&format!("{manager} {name}"), true));
+        found.push(command(&format!("{program} run {name}"), true));
+        if program == "yarn" || program == "pnpm" || name == "test" {
+            found.push(command(&format!("{program} {name}"), true));
         }
     }
     found
@@ -241,12 +231,9 @@ fn targets(worktree: &Path, program: &str, files: &[&str]) -> Vec<Command> {
         return Vec::new();
     };
     text.lines()
-        .filter(|line| !line.starts_with([' ', '\t', '#', '.', '@']))
-        .filter_map(|line| line.split_once(':'))
-        // `name := value` is an assignment.
-        .filter(|(_, behind)| !behind.starts_with('='))
+        .filter_map(target_line)
         // A recipe's parameters stand between its name and the colon; make lists several targets.
-        .flat_map(|(names, _)| match program {
+        .flat_map(|names| match program {
             "just" => names.split_whitespace().take(1).collect::<Vec<_>>(),
             _ => names.split_whitespace().collect(),
         })
@@ -258,9 +245,8 @@ fn targets(worktree: &Path, program: &str, files: &[&str]) -> Vec<Command> {
 fn has_dotnet(worktree: &Path) -> bool {
     std::fs::read_dir(worktree).is_ok_and(|entries| {
         entries.filter_map(Result::ok).any(|entry| {
-            let path = entry.path();
-            let extension = path.extension().and_then(|extension| extension.to_str());
-            matches!(extension, Some("sln" | "slnx" | "csproj" | "fsproj"))
+            let name = entry.file_name();
+            name.to_str().is_some_and(is_dotnet_project)
         })
     })
 }

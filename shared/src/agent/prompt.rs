@@ -1,4 +1,4 @@
-//! The instructions of each role: templates with placeholders, and the first message.
+//! Prompt templates of each role, their placeholders, and the first message.
 
 use super::error::AgentError;
 use crate::model::InstanceKind as Role;

@@ -1,4 +1,4 @@
-//! Reads a captured Claude Code screen: is the input box there, is something in it, is a dialog open?
+//! Parses a captured Claude Code screen: input box, draft in it, open dialog.
 //!
 //! Give it `capture-pane -e`: without attributes a placeholder can't be told from a draft. This is a
 //! second opinion beside the session file, for what that doesn't say; when in doubt it says unknown, and
@@ -25,7 +25,7 @@ pub enum Draft {
 }
 
 /// The shortest run of `─` that counts as an edge of the input box.
-const MIN_EDGE: usize = 10;
+pub(super) const MIN_EDGE: usize = 10;
 
 /// The shortest end of a message that is known for one, in letters.
 const MIN_END: usize = 8;
@@ -241,18 +241,18 @@ fn asks(line: &str) -> bool {
 
 /// One character and how it is drawn.
 #[derive(Debug, Clone, Copy)]
-struct Cell {
+pub(super) struct Cell {
     character: char,
     faint: bool,
     inverse: bool,
 }
 
-fn text(line: &[Cell]) -> String {
+pub(super) fn text(line: &[Cell]) -> String {
     line.iter().map(|cell| cell.character).collect()
 }
 
 /// Splits a capture into lines of cells. Attributes go on from line to line, as tmux writes them.
-fn parse(captured: &str) -> Vec<Vec<Cell>> {
+pub(super) fn parse(captured: &str) -> Vec<Vec<Cell>> {
     let (mut faint, mut inverse) = (false, false);
     let mut lines = Vec::new();
     for line in captured.lines() {

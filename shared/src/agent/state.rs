@@ -1,4 +1,4 @@
-//! What a Claude Code session is doing, by the file that it keeps about itself.
+//! Session state of Claude Code (idle, busy, waiting), from the session file that it writes.
 //!
 //! `<config>/sessions/<pid>.json` is undocumented (seen in 2.1.197 and 2.1.325). It stays behind with
 //! a stale status after `kill -9`, and a resumed session gets a second file with the same session id;
@@ -67,6 +67,8 @@ pub struct Session {
     pub cwd: String,
     pub version: Option<String>,
     pub state: AgentState,
+    /// Changes whenever the state does.
+    pub state_mark: Option<String>,
 }
 
 /// Whom to look for.
@@ -87,6 +89,9 @@ struct Record {
     version: Option<String>,
     status: Option<String>,
     waiting_for: Option<String>,
+    /// When the status changed (seen in 2.1.325), of whatever type.
+    #[serde(default)]
+    status_updated_at: serde_json::Value,
     /// When the process started, in clock ticks since boot (Linux). Tells a recycled pid.
     proc_start: Option<String>,
     /// Says in which job the conversation goes on. The status is then that of nobody.
@@ -98,7 +103,7 @@ pub fn config_directory(home: &Path, configured: Option<&Path>) -> PathBuf {
     configured.map_or_else(|| home.join(".claude"), Path::to_owned)
 }
 
-/// Returns what a session is doing, whoever has it open. `config` is Claude Code's directory (`~/.claude`).
+/// Returns what a session is doing, in any process that has it open. `config` is Claude Code's directory (`~/.claude`).
 pub fn state(config: &Path, session: Uuid) -> AgentState {
     find_session(config, Wanted::Session(session)).map_or(AgentState::Gone, |found| found.state)
 }
@@ -137,6 +142,8 @@ pub fn sessions(config: &Path) -> Vec<Session> {
 fn session(record: Record) -> Session {
     Session {
         state: state_of(&record),
+        state_mark: (!record.status_updated_at.is_null())
+            .then(|| record.status_updated_at.to_string()),
         pid: record.pid,
         session_id: record.session_id,
         cwd: record.cwd,

@@ -1,4 +1,4 @@
-//! What a headless agent prints: Claude Code's `stream-json`, one object a line, or plain text.
+//! Output stream of a headless agent: Claude Code's `stream-json`, one object per line, or plain text.
 //!
 //! Seen in 2.1.325. A line of another shape is passed over: the stream is for people to follow, and
 //! only its `result` decides anything.
@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 /// How much of a result or of plain text is kept: as much as a review's description may have.
-const MOST_CHARS: usize = 20_000;
+const MAX_CHARS: usize = 20_000;
 
 /// One thing that an agent said or did.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +62,8 @@ fn missing_servers(init: &Value) -> Vec<String> {
         .collect()
 }
 
-fn blocks(content: &Value) -> Vec<StreamEvent> {
+/// Reads the blocks of a message.
+pub(super) fn blocks(content: &Value) -> Vec<StreamEvent> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let blocks = content.as_array().into_iter().flatten();
     blocks
@@ -123,7 +124,7 @@ impl LastMessage {
                 self.plain.push_str(line);
                 self.plain.push('\n');
                 // Cut now and then: a program may print without end.
-                if self.plain.len() > 16 * MOST_CHARS {
+                if self.plain.len() > 16 * MAX_CHARS {
                     self.plain = last_chars(&self.plain);
                 }
             }
@@ -148,7 +149,7 @@ impl LastMessage {
 }
 
 fn last_chars(text: &str) -> String {
-    let from = text.char_indices().rev().nth(MOST_CHARS - 1);
+    let from = text.char_indices().rev().nth(MAX_CHARS - 1);
     from.map_or(text, |(at, _)| &text[at..]).to_owned()
 }
 
@@ -208,8 +209,8 @@ mod tests {
         assert_eq!(message(&[failed]), Err("error_max_turns".to_owned()));
         assert_eq!(message(&["", "one", "two", ""]), Ok("one\ntwo".to_owned()));
         assert_eq!(message(&[]), Ok(String::new()));
-        let long = "é".repeat(MOST_CHARS + 5);
-        assert_eq!(message(&[&long]).unwrap().chars().count(), MOST_CHARS);
+        let long = "é".repeat(MAX_CHARS + 5);
+        assert_eq!(message(&[&long]).unwrap().chars().count(), MAX_CHARS);
     }
 
     proptest::proptest! {

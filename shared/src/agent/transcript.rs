@@ -19,7 +19,7 @@ use super::screen::message_parts;
 
 /// How far a message has got.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Found {
+pub enum MessagePresence {
     /// In the conversation: the model has it, or gets it with the next request.
     Taken,
     /// Typed while the agent was busy; not yet in the conversation, and lost if the process dies.
@@ -70,9 +70,9 @@ pub fn written_ago(transcript: &Path) -> Option<Duration> {
 /// Returns the transcripts that were written last beside one: `/clear` begins another, and what was handed over before is in the old one.
 pub(super) fn transcripts_beside(transcript: &Path) -> Vec<PathBuf> {
     /// A message that is looked for was handed over a moment ago.
-    const MOST: usize = 4;
+    const MAX_BESIDE: usize = 4;
     let mut others = all_transcripts_beside(transcript);
-    others.truncate(MOST);
+    others.truncate(MAX_BESIDE);
     others
 }
 
@@ -110,13 +110,13 @@ fn is_printed(text: &str) -> bool {
 }
 
 /// Tells what one record says about the message; `None` if nothing.
-pub(super) fn judge(record: &Value, needle: &str) -> Option<Found> {
+pub(super) fn judge(record: &Value, needle: &str) -> Option<MessagePresence> {
     let said = |value: &Value| {
         value
             .as_str()
             .is_some_and(|text| text.contains(needle) && !is_printed(text))
     };
-    // What a subagent is told is not what the agent is told.
+    // A prompt to a subagent is not in the agent's own conversation.
     if record["isSidechain"] == true {
         return None;
     }
@@ -128,7 +128,7 @@ pub(super) fn judge(record: &Value, needle: &str) -> Option<Found> {
                     .iter()
                     .any(|block| block["type"] == "text" && said(&block["text"]))
             });
-            (said(content) || in_blocks).then_some(Found::Taken)
+            (said(content) || in_blocks).then_some(MessagePresence::Taken)
         }
         "attachment" => {
             let attachment = &record["attachment"];
@@ -138,12 +138,12 @@ pub(super) fn judge(record: &Value, needle: &str) -> Option<Found> {
                 _ => return None,
             };
             let in_list = text.as_array().is_some_and(|texts| texts.iter().any(said));
-            (said(text) || in_list).then_some(Found::Taken)
+            (said(text) || in_list).then_some(MessagePresence::Taken)
         }
         "queue-operation" if said(&record["content"]) => match record["operation"].as_str()? {
-            "enqueue" => Some(Found::Queued),
+            "enqueue" => Some(MessagePresence::Queued),
             // Taken back by a person, or dropped. When it was absorbed, its attachment follows.
-            "popAll" => Some(Found::No),
+            "popAll" => Some(MessagePresence::No),
             _ => None,
         },
         _ => None,
@@ -152,7 +152,8 @@ pub(super) fn judge(record: &Value, needle: &str) -> Option<Found> {
 
 /// Counts how often one record brings a message into the conversation.
 pub(super) fn times_in(record: &Value, message: &str) -> usize {
-    if judge(record, message) != Some(Found::Taken) || record["isCompactSummary"] == true {
+    if judge(record, message) != Some(MessagePresence::Taken) || record["isCompactSummary"] == true
+    {
         return 0;
     }
     let header = format!("[claude-codex {message}]");
@@ -215,7 +216,7 @@ mod tests {
             file.write_all(line.as_bytes()).unwrap();
         }
 
-        fn look(&self, needle: &str) -> Found {
+        fn look(&self, needle: &str) -> MessagePresence {
             TranscriptReader::default()
                 .find_now(&path(self.config.path(), &self.cwd, self.session), needle)
                 .unwrap()
@@ -228,19 +229,19 @@ mod tests {
     #[test]
     fn a_message_is_queued_until_its_record_stands() {
         let transcript = Transcript::new();
-        assert_eq!(transcript.look("[m1]"), Found::No);
+        assert_eq!(transcript.look("[m1]"), MessagePresence::No);
         transcript.add(&format!("{ENQUEUE}\n"));
-        assert_eq!(transcript.look("[m1] \"hi\""), Found::Queued);
+        assert_eq!(transcript.look("[m1] \"hi\""), MessagePresence::Queued);
         transcript.add("{\"type\":\"queue-operation\",\"operation\":\"dequeue\"}\n");
-        assert_eq!(transcript.look("[m1]"), Found::Queued);
+        assert_eq!(transcript.look("[m1]"), MessagePresence::Queued);
         transcript.add("{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"[m1] \\\"hi\\\"\\nthere\"}");
         assert_eq!(
             transcript.look("[m1]"),
-            Found::Queued,
+            MessagePresence::Queued,
             "half a line is no proof"
         );
         transcript.add("}\n");
-        assert_eq!(transcript.look("[m1]"), Found::Taken);
+        assert_eq!(transcript.look("[m1]"), MessagePresence::Taken);
     }
 
     #[test]
@@ -254,7 +255,7 @@ mod tests {
         ] {
             let transcript = Transcript::new();
             transcript.add(&format!("{line}\n"));
-            assert_eq!(transcript.look("[m1]"), Found::Taken, "{line}");
+            assert_eq!(transcript.look("[m1]"), MessagePresence::Taken, "{line}");
         }
     }
 
@@ -275,7 +276,7 @@ mod tests {
             "not json [m1]",
         ] {
             transcript.add(&format!("{line}\n"));
-            assert_eq!(transcript.look("[m1]"), Found::No, "{line}");
+            assert_eq!(transcript.look("[m1]"), MessagePresence::No, "{line}");
         }
     }
 
@@ -301,7 +302,7 @@ mod tests {
         let transcript = Transcript::new();
         transcript.add(&format!("{ENQUEUE}\n"));
         transcript.add("{\"type\":\"queue-operation\",\"operation\":\"popAll\",\"content\":\"[m1] \\\"hi\\\"\\nthere\"}\n");
-        assert_eq!(transcript.look("[m1]"), Found::No);
+        assert_eq!(transcript.look("[m1]"), MessagePresence::No);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where transcripts ended when a message was handed over for the first time: it can't stand before that.
+//! Offsets at which transcripts ended before a message was first typed: it cannot be before them.
 //!
 //! A hook has milliseconds, and a transcript grows to hundreds of megabytes.
 
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::transcript::transcripts_beside;
 
 /// How much of the text before an end is compared, to notice a file that was written anew in place.
-pub(super) const OVERLAP: usize = 64;
+const OVERLAP: usize = 64;
 /// How far back a line may have begun that is just being written.
-const LONGEST_TAIL: usize = 1 << 20;
+const MAX_TAIL_BYTES: usize = 1 << 20;
 
 /// The ends of some transcripts, by their paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,27 @@ pub(super) struct End {
     pub(super) offset: u64,
     /// The last bytes before the offset.
     pub(super) overlap: Vec<u8>,
+}
+
+impl End {
+    /// Tells whether what was read still stands before the offset.
+    pub(super) fn continues_in(&self, file: &File, length: u64) -> io::Result<bool> {
+        let start = self.offset.saturating_sub(self.overlap.len() as u64);
+        if length < self.offset {
+            return Ok(false);
+        }
+        let mut before = vec![0; self.overlap.len()];
+        file.read_exact_at(&mut before, start)?;
+        Ok(before == self.overlap)
+    }
+
+    /// Goes on behind a whole line.
+    pub(super) fn pass(&mut self, line: &[u8]) {
+        self.offset += line.len() as u64;
+        let kept = line.len().saturating_sub(OVERLAP);
+        self.overlap.clear();
+        self.overlap.extend_from_slice(&line[kept..]);
+    }
 }
 
 impl TranscriptEnds {
@@ -61,7 +82,7 @@ impl TranscriptEnds {
 fn end_of(path: &Path) -> io::Result<End> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
-    let tail_start = metadata.len().saturating_sub(LONGEST_TAIL as u64);
+    let tail_start = metadata.len().saturating_sub(MAX_TAIL_BYTES as u64);
     let mut tail = Vec::new();
     io::Read::read_to_end(&mut TailOf(&file, tail_start), &mut tail)?;
     // Without a whole line in sight, all of it is read.

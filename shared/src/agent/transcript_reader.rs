@@ -1,11 +1,11 @@
-//! Reading transcripts: each byte once, and never on an async thread.
+//! Incremental transcript reader: reads each byte once, and never on an async thread.
 //!
 //! A transcript grows to 100 MB and more, and a delivery asks about it many times a second.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,13 +14,13 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::error::AgentError;
-use super::transcript::{Found, judge, path, times_in, transcripts_beside};
-use super::transcript_ends::{End, OVERLAP, TranscriptEnds};
+use super::transcript::{MessagePresence, judge, path, times_in, transcripts_beside};
+use super::transcript_ends::{End, TranscriptEnds};
 
 /// Searches that are remembered. An agent has one undelivered message at a time; a search that was
 /// forgotten begins anew.
-const REMEMBERED: usize = 64;
-const BUFFER: usize = 256 * 1024;
+const MAX_REMEMBERED: usize = 64;
+const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Looks for messages in transcripts; clones share what they remember.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ type Key = (PathBuf, String);
 struct Search {
     /// Up to where the transcript was read.
     read: End,
-    found: Found,
+    found: MessagePresence,
 }
 
 impl TranscriptReader {
@@ -48,7 +48,7 @@ impl TranscriptReader {
         cwd: PathBuf,
         session: Uuid,
         needle: String,
-    ) -> Result<Found, AgentError> {
+    ) -> Result<MessagePresence, AgentError> {
         let reader = self.clone();
         let looking = tokio::task::spawn_blocking(move || {
             reader.find_now(&path(&config, &cwd, session), &needle)
@@ -58,7 +58,7 @@ impl TranscriptReader {
             Err(failure) => match failure.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // The runtime is shutting down.
-                Err(_) => Ok(Found::No),
+                Err(_) => Ok(MessagePresence::No),
             },
         }
     }
@@ -71,7 +71,7 @@ impl TranscriptReader {
                 .entry((path.clone(), needle.to_owned()))
                 .or_insert_with(|| Search {
                     read: end.clone(),
-                    found: Found::No,
+                    found: MessagePresence::No,
                 });
         }
     }
@@ -80,7 +80,7 @@ impl TranscriptReader {
     pub fn was_taken_here_or_before(&self, path: &Path, needle: &str) -> Result<bool, AgentError> {
         let before = transcripts_beside(path);
         for path in std::iter::once(path).chain(before.iter().map(PathBuf::as_path)) {
-            if self.find_now(path, needle)? == Found::Taken {
+            if self.find_now(path, needle)? == MessagePresence::Taken {
                 return Ok(true);
             }
         }
@@ -88,7 +88,7 @@ impl TranscriptReader {
     }
 
     /// Like [`TranscriptReader::find`] for a file, on the calling thread.
-    pub fn find_now(&self, path: &Path, needle: &str) -> Result<Found, AgentError> {
+    pub fn find_now(&self, path: &Path, needle: &str) -> Result<MessagePresence, AgentError> {
         let key = (path.to_owned(), needle.to_owned());
         let mut search = self.lock().remove(&key).unwrap_or_default();
         let found = search
@@ -97,9 +97,9 @@ impl TranscriptReader {
                 path: path.to_owned(),
                 source,
             })?;
-        if found != Found::Taken {
+        if found != MessagePresence::Taken {
             let mut searches = self.lock();
-            if searches.len() >= REMEMBERED {
+            if searches.len() >= MAX_REMEMBERED {
                 searches.clear();
             }
             searches.insert(key, search);
@@ -145,7 +145,7 @@ struct Record {
 fn taken_in(path: &Path, messages: &[String]) -> std::io::Result<Vec<Record>> {
     let ours = Finder::new("[claude-codex ");
     let mut found = Vec::new();
-    for (number, line) in BufReader::with_capacity(BUFFER, File::open(path)?)
+    for (number, line) in BufReader::with_capacity(BUFFER_BYTES, File::open(path)?)
         .split(b'\n')
         .enumerate()
     {
@@ -175,23 +175,23 @@ fn taken_in(path: &Path, messages: &[String]) -> std::io::Result<Vec<Record>> {
 }
 
 impl Search {
-    fn go_on(&mut self, path: &Path, needle: &str) -> std::io::Result<Found> {
+    fn go_on(&mut self, path: &Path, needle: &str) -> std::io::Result<MessagePresence> {
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(source) if source.kind() == ErrorKind::NotFound => {
                 *self = Self::default();
-                return Ok(Found::No);
+                return Ok(MessagePresence::No);
             }
             Err(source) => return Err(source),
         };
         let metadata = file.metadata()?;
         let opened = (metadata.dev(), metadata.ino());
-        if opened != self.read.file || !self.continues_in(&file, metadata.len())? {
+        if opened != self.read.file || !self.read.continues_in(&file, metadata.len())? {
             *self = Self::default();
             self.read.file = opened;
         }
         file.seek(SeekFrom::Start(self.read.offset))?;
-        let mut reader = BufReader::with_capacity(BUFFER, file);
+        let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
         let escaped = Value::from(needle).to_string();
         let finder = Finder::new(escaped.trim_matches('"'));
         let mut line = Vec::new();
@@ -209,30 +209,13 @@ impl Search {
             if line.last() != Some(&b'\n') {
                 return Ok(said.unwrap_or(self.found));
             }
-            self.read.offset += line.len() as u64;
-            let kept = line.len().saturating_sub(OVERLAP);
-            self.read.overlap.clear();
-            self.read.overlap.extend_from_slice(&line[kept..]);
+            self.read.pass(&line);
             match said {
-                Some(Found::Taken) => return Ok(Found::Taken),
+                Some(MessagePresence::Taken) => return Ok(MessagePresence::Taken),
                 Some(other) => self.found = other,
                 None => {}
             }
         }
-    }
-
-    /// Tells whether what was read still stands before the offset.
-    fn continues_in(&self, file: &File, length: u64) -> std::io::Result<bool> {
-        let End {
-            offset, overlap, ..
-        } = &self.read;
-        let start = offset.saturating_sub(overlap.len() as u64);
-        if length < *offset {
-            return Ok(false);
-        }
-        let mut before = vec![0; overlap.len()];
-        file.read_exact_at(&mut before, start)?;
-        Ok(before == *overlap)
     }
 }
 
@@ -272,7 +255,7 @@ mod tests {
             file.write_all(text.as_bytes()).unwrap();
         }
 
-        fn look(&self) -> Found {
+        fn look(&self) -> MessagePresence {
             self.reader.find_now(&self.path(), "[m1]").unwrap()
         }
 
@@ -285,25 +268,25 @@ mod tests {
     #[test]
     fn only_what_is_new_is_read_and_half_a_line_is_read_again() {
         let transcript = Transcript::new();
-        assert_eq!(transcript.look(), Found::No);
+        assert_eq!(transcript.look(), MessagePresence::No);
         transcript.add(ENQUEUED);
-        assert_eq!(transcript.look(), Found::Queued);
+        assert_eq!(transcript.look(), MessagePresence::Queued);
         assert_eq!(transcript.offset(), ENQUEUED.len() as u64);
         transcript.add(OTHER);
         assert_eq!(
             transcript.look(),
-            Found::Queued,
+            MessagePresence::Queued,
             "remembered, not found again"
         );
         let whole = transcript.offset();
         // The id itself is split between two writes.
         let (first, second) = TAKEN.split_at(TAKEN.find("m1").unwrap() + 1);
         transcript.add(first);
-        assert_eq!(transcript.look(), Found::Queued);
+        assert_eq!(transcript.look(), MessagePresence::Queued);
         assert_eq!(transcript.offset(), whole);
         transcript.add(second);
-        assert_eq!(transcript.look(), Found::Taken);
-        assert_eq!(transcript.look(), Found::Taken, "asked again");
+        assert_eq!(transcript.look(), MessagePresence::Taken);
+        assert_eq!(transcript.look(), MessagePresence::Taken, "asked again");
     }
 
     #[test]
@@ -323,9 +306,9 @@ mod tests {
         for (name, change) in changes {
             let transcript = Transcript::new();
             transcript.add(&OTHER.repeat(5));
-            assert_eq!(transcript.look(), Found::No, "{name}");
+            assert_eq!(transcript.look(), MessagePresence::No, "{name}");
             change(&transcript.path());
-            assert_eq!(transcript.look(), Found::Taken, "{name}");
+            assert_eq!(transcript.look(), MessagePresence::Taken, "{name}");
         }
     }
 
@@ -356,10 +339,10 @@ mod tests {
     fn what_stood_in_a_transcript_that_is_gone_is_forgotten() {
         let transcript = Transcript::new();
         transcript.add(ENQUEUED);
-        assert_eq!(transcript.look(), Found::Queued);
+        assert_eq!(transcript.look(), MessagePresence::Queued);
         std::fs::remove_file(transcript.path()).unwrap();
-        assert_eq!(transcript.look(), Found::No);
+        assert_eq!(transcript.look(), MessagePresence::No);
         transcript.add(OTHER);
-        assert_eq!(transcript.look(), Found::No);
+        assert_eq!(transcript.look(), MessagePresence::No);
     }
 }

@@ -1,12 +1,11 @@
-//! Answers Claude Code's trust question for a worktree beforehand, in the user's own `.claude.json`.
+//! Workspace trust: answers Claude Code's trust dialog for a worktree in advance, in the user's `.claude.json`.
 //!
 //! That file is the user's: unknown keys, their order and the file's mode stay, a file that can't be
 //! understood is left alone, and Claude Code's own lock is taken (a directory `<file>.lock`, stale after
 //! ten seconds), because a running session rewrites the file often.
 
-use std::fs::{File, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -14,14 +13,15 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::error::AgentError;
+use crate::file;
 
 const ACCEPTED: &str = "hasTrustDialogAccepted";
 
 /// How old a lock may get before its owner must have died; the same as Claude Code's.
-const STALE: Duration = Duration::from_secs(10);
+const STALE_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Long enough for a stale lock to become one.
-const PATIENCE: Duration = Duration::from_secs(12);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// Whether anything had to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn config_file(home: &Path, config_dir: Option<&Path>) -> PathBuf {
     config_dir.unwrap_or(home).join(".claude.json")
 }
 
-/// Marks the worktree as trusted unless it is, or the repository that it belongs to.
+/// Marks the worktree as trusted, unless it or its repository already is.
 ///
 /// Trust in any other parent directory does not count (2.1.325 asks again at a repository's border).
 /// Without a file this also says that onboarding is done: a user of an API key or a cloud provider
@@ -68,7 +68,7 @@ pub async fn trust(
 /// Tells whether the person has answered Claude Code's trust question for a repository.
 ///
 /// Only its own top level counts: 2.1.325 asks again at a repository's border, and trust in the folder
-/// that clones lie in is no trust in each of them.
+/// that contains clones does not extend to each of them.
 pub fn is_trusted(file: &Path, repository: &Path) -> bool {
     let text = std::fs::read(file).unwrap_or_default();
     let config: Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -174,28 +174,11 @@ fn mode_of(path: &Path) -> Result<u32, AgentError> {
     Ok(metadata.permissions().mode() & 0o7777)
 }
 
-/// Writes a neighbour and renames it, so that a reader sees the old file or the new one.
 fn replace(path: &Path, value: &Value, mode: u32) -> Result<(), AgentError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".codex.{}", std::process::id()));
-    let neighbour = PathBuf::from(name);
-    let written = write(&neighbour, value, mode).and_then(|()| std::fs::rename(&neighbour, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&neighbour);
-    }
-    written.map_err(writing(path))
-}
-
-fn write(path: &Path, value: &Value, mode: u32) -> std::io::Result<()> {
-    let mut file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(&serde_json::to_vec_pretty(value)?)?;
-    file.set_permissions(Permissions::from_mode(mode))?;
-    file.sync_all()
+    serde_json::to_vec_pretty(value)
+        .map_err(Into::into)
+        .and_then(|text| file::replace(path, text, Some(mode)))
+        .map_err(writing(path))
 }
 
 fn writing(path: &Path) -> impl FnOnce(std::io::Error) -> AgentError {
@@ -213,7 +196,7 @@ impl Lock {
         let mut name = file.as_os_str().to_owned();
         name.push(".lock");
         let directory = PathBuf::from(name);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LOCK_TIMEOUT;
         loop {
             match std::fs::create_dir(&directory) {
                 Ok(()) => return Ok(Self { directory }),
@@ -250,12 +233,14 @@ fn is_stale(directory: &Path) -> bool {
     modified.is_ok_and(|modified| {
         SystemTime::now()
             .duration_since(modified)
-            .is_ok_and(|age| age > STALE)
+            .is_ok_and(|age| age > STALE_LOCK_TIMEOUT)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{File, Permissions};
+
     use super::*;
 
     struct Home(tempfile::TempDir);
@@ -426,7 +411,7 @@ mod tests {
 
         let abandoned = home.0.path().join(".claude.json.lock");
         std::fs::create_dir(&abandoned).unwrap();
-        let long_ago = SystemTime::now() - 2 * STALE;
+        let long_ago = SystemTime::now() - 2 * STALE_LOCK_TIMEOUT;
         File::open(&abandoned)
             .unwrap()
             .set_modified(long_ago)

@@ -1,4 +1,4 @@
-//! Which keys a repository's own file may set before the person has trusted it.
+//! Trust classes of settings: which keys a repository's own file may set before the person trusts it.
 //!
 //! A clone brings its file along, so it counts as written by a stranger. Harmless is what can only
 //! slow down, stop or bother the agents of that repository.
@@ -44,7 +44,10 @@ const CLASSES: &[(&str, Option<Reason>)] = &[
     ("agent.deny", Some(Reason::WidensPermissions)),
     ("agent.model", None),
     ("agent.planningPermissions", Some(Reason::WidensPermissions)),
+    // A board shows the costs of all repositories by them.
+    ("agent.prices", Some(Reason::ReachesOthers)),
     ("agent.reviewPermissions", Some(Reason::WidensPermissions)),
+    ("agent.startTimeoutSeconds", None),
     ("coding.branchPrefix", None),
     ("coding.requireReview", Some(Reason::DropsCheck)),
     ("dashboard.port", Some(Reason::ReachesOthers)),
@@ -52,6 +55,10 @@ const CLASSES: &[(&str, Option<Reason>)] = &[
     ("dashboard.webhookSecretFile", Some(Reason::ChoosesPath)),
     ("forge.kind", Some(Reason::ChoosesHost)),
     ("forge.remote", Some(Reason::ChoosesHost)),
+    ("notify.bell", Some(Reason::ReachesOthers)),
+    ("notify.command", Some(Reason::RunsProgram)),
+    ("notify.tmux", Some(Reason::ReachesOthers)),
+    ("notify.webhook", Some(Reason::ChoosesHost)),
     ("planning.createIssues", Some(Reason::Publishes)),
     ("planning.issueTemplate", None),
     ("planning.maxIssuesPerPlan", Some(Reason::Publishes)),

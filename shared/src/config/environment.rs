@@ -1,23 +1,12 @@
-//! What the process was given: variables, folders, the working directory.
+//! The process environment: variables, home and XDG folders, working directory.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::ConfigError;
-use super::layers::is_own_variable;
 use crate::fault;
 use crate::model::{InstanceId, InvalidId, secrets};
-
-/// Variables that belong to one agent and must not reach another.
-const OF_ONE_AGENT: &[&str] = &[
-    "CODEX_INSTANCE_ID",
-    "CODEX_LAUNCH_ID",
-    "CODEX_DETACHED",
-    "CODEX_ROLE",
-    "CODEX_PROMPT_FILE",
-    "CODEX_MCP_CONFIG",
-];
 
 /// The environment as it was when the process began.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +18,7 @@ pub struct Environment {
 
 impl Environment {
     /// Takes the environment of this process. Variables that are not UTF-8 are none of ours.
-    pub fn of_process() -> Self {
+    pub fn current() -> Self {
         let text = |part: OsString| part.into_string().ok();
         let environment = Self {
             variables: std::env::vars_os()
@@ -104,20 +93,6 @@ impl Environment {
     /// Returns the folder in which Claude Code keeps its own state, if it was moved.
     pub fn claude_config_dir(&self) -> Option<PathBuf> {
         self.path("CLAUDE_CONFIG_DIR")
-    }
-
-    /// Returns the `CODEX_*` variables that agents and their servers need to find the same place.
-    pub fn handed_on(&self) -> Result<BTreeMap<String, String>, ConfigError> {
-        let mut handed: BTreeMap<String, String> = self
-            .codex_variables()
-            // Other programs' variables of that prefix may be secrets: `CODEX_API_KEY`.
-            .filter(|(name, _)| is_own_variable(name) && !OF_ONE_AGENT.contains(name))
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        let text = |path: PathBuf| path.to_string_lossy().into_owned();
-        handed.insert("CODEX_STATE_DIR".to_owned(), text(self.state_dir()?));
-        handed.insert("CODEX_DB".to_owned(), text(self.database()?));
-        Ok(handed)
     }
 
     pub fn directory(&self) -> &Path {

@@ -1,4 +1,4 @@
-//! Putting layers on top of each other, key by key.
+//! Configuration layers: merges defaults, files, variables and flags, key by key, and keeps the origin of each value.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::IntoDeserializer;
 use toml::{Table, Value as Toml};
+
+use crate::nearest::nearest;
 
 use super::{ConfigError, Environment, Reason, Settings, classes, foreign};
 
@@ -350,16 +352,4 @@ fn is_mistyped(name: &str, ours: &str) -> bool {
         _ => 2,
     };
     strsim::osa_distance(&tail(name), &tail(ours)) <= allowed
-}
-
-/// Returns the known name most like the given one, if any is like it at all.
-fn nearest(name: &str, known: impl Iterator<Item = String>, least: f64) -> Option<String> {
-    known
-        .map(|candidate| {
-            let likeness = strsim::jaro_winkler(&name.to_lowercase(), &candidate.to_lowercase());
-            (candidate, likeness)
-        })
-        .filter(|(_, likeness)| *likeness > least)
-        .max_by(|left, right| left.1.total_cmp(&right.1))
-        .map(|(candidate, _)| candidate)
 }

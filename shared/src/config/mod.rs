@@ -6,6 +6,7 @@
 mod classes;
 mod environment;
 mod foreign;
+mod forwarded;
 mod layers;
 mod settings;
 mod trust;
@@ -18,7 +19,7 @@ pub use environment::Environment;
 pub use layers::{IgnoredKey, Layered, Origin, Value};
 pub use settings::{
     AgentSettings, Cleanup, CodingSettings, DashboardSettings, ForgeKind, ForgeSettings,
-    PermissionMode, PlanningSettings, ResourceSettings, RetentionSettings, ReviewSettings,
+    NotifySettings, PlanningSettings, ResourceSettings, RetentionSettings, ReviewSettings,
     Settings, TmuxSettings,
 };
 pub use trust::{PROMPT_FOLDER, RepositoryFiles, Trust};
@@ -120,7 +121,7 @@ impl Ignored {
         Some(format!(
             "this repository's own {} {} ignored until you have looked at it with `claude-codex trust`",
             names.join(", "),
-            if names.len() == 1 { "is" } else { "are" },
+            crate::model::plural(names.len(), "is", "are"),
         ))
     }
 }

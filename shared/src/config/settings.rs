@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::closed_enum;
+use crate::model::{PermissionMode, Price, closed_enum};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
@@ -15,6 +15,7 @@ pub struct Settings {
     pub forge: ForgeSettings,
     pub tmux: TmuxSettings,
     pub dashboard: DashboardSettings,
+    pub notify: NotifySettings,
     pub retention: RetentionSettings,
 }
 
@@ -119,18 +120,6 @@ impl Default for ResourceSettings {
     }
 }
 
-closed_enum!(
-    /// What happens when an agent wants to do something that is not on its list.
-    PermissionMode, "permission mode" {
-        /// Claude Code's dialog opens and waits for a person.
-        Practical = "practical",
-        /// It is refused, and the agent goes on without.
-        DontAsk = "dontAsk",
-        /// Everything is allowed. Claude Code refuses this to root.
-        Bypass = "bypass",
-    }
-);
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct AgentSettings {
@@ -147,6 +136,12 @@ pub struct AgentSettings {
     pub allow: Vec<String>,
     /// Permission rules that no agent gets past.
     pub deny: Vec<String>,
+    /// Prices for cost estimates, before those that are built in: a model (or how its name begins), then dollars per million
+    /// tokens of input and output, and optionally of cache writes (5 minutes, 1 hour) and reads.
+    pub prices: Vec<Price>,
+    /// Seconds that a launch waits for an agent to report that it is up; one that ends in this time has failed.
+    /// A program other than Claude Code is watched for a third of it. 0: does not wait.
+    pub start_timeout_seconds: u64,
 }
 
 impl Default for AgentSettings {
@@ -160,6 +155,8 @@ impl Default for AgentSettings {
             planning_permissions: PermissionMode::Practical,
             allow: Vec::new(),
             deny: Vec::new(),
+            prices: Vec::new(),
+            start_timeout_seconds: 3,
         }
     }
 }
@@ -227,6 +224,38 @@ impl Default for DashboardSettings {
     }
 }
 
+/// How a person hears, outside the page, that an agent needs them. Only their own settings count, never a repository's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct NotifySettings {
+    /// Program and arguments, run for each event, which it reads as JSON on standard input; empty: none.
+    pub command: Vec<String>,
+    /// URL to which each event is posted as JSON; empty: none.
+    pub webhook: String,
+    /// Whether terminals that are attached to agents show a line.
+    pub tmux: bool,
+    /// Whether `list --watch` rings the terminal's bell.
+    pub bell: bool,
+}
+
+impl NotifySettings {
+    /// Tells whether anything is to be sent.
+    pub fn is_wanted(&self) -> bool {
+        !self.command.is_empty() || !self.webhook.is_empty() || self.tmux
+    }
+}
+
+impl Default for NotifySettings {
+    fn default() -> Self {
+        Self {
+            command: Vec::new(),
+            webhook: String::new(),
+            tmux: false,
+            bell: true,
+        }
+    }
+}
+
 /// How long records are kept. Only what no living agent, open pull request or open task needs is ever deleted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
@@ -235,7 +264,7 @@ pub struct RetentionSettings {
     pub event_days: u32,
     /// How many calls are kept on record at most; 0: any number.
     pub max_events: u32,
-    /// Days that delivered messages, turns of TDD runs and answers from GitHub are kept; 0: for ever.
+    /// Days that delivered messages, last screens, turns of TDD runs and answers from GitHub are kept; 0: for ever.
     pub message_days: u32,
     /// Days that logs, turn records, agent files and snapshots of ended agents are kept; 0: for ever.
     pub file_days: u32,

@@ -316,8 +316,8 @@ fn what_belongs_to_openai_codex_is_left_alone() {
         let config = Config::load(&environment, Some(&repository), &[])
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(config.settings, Settings::default(), "{name}");
-        let handed_on = environment.handed_on().unwrap();
-        assert!(!handed_on.contains_key(&name), "{name} goes to servers");
+        let forwarded = environment.forwarded_variables().unwrap();
+        assert!(!forwarded.contains_key(&name), "{name} goes to servers");
     }
 }
 

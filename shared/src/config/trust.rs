@@ -4,9 +4,6 @@
 //! has changed since counts as untrusted again, as with direnv and mise.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, Permissions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -131,31 +128,16 @@ impl Trust {
             path: self.file.clone(),
             source,
         };
-        if let Some(folder) = self.file.parent() {
-            let mut builder = DirBuilder::new();
-            let made = builder.recursive(true).mode(0o700).create(folder);
-            made.map_err(unwritable)?;
-        }
-        let private = |path: &Path| {
-            let mut options = File::options();
-            options.write(true).create(true).truncate(true).mode(0o600);
-            options.open(path)
-        };
-        let lock = private(&self.file.with_extension("lock")).map_err(unwritable)?;
+        let lock = file::create_private(&self.file.with_extension("lock")).map_err(unwritable)?;
         lock.lock().map_err(unwritable)?;
         self.repositories = records(&self.file);
         if !edit(&mut self.repositories) {
             return Ok(false);
         }
-        let fresh = self.file.with_extension("new");
-        let write = || {
-            let mut file = private(&fresh)?;
-            file.set_permissions(Permissions::from_mode(0o600))?;
-            file.write_all(&serde_json::to_vec_pretty(&self.repositories)?)?;
-            file.sync_all()?;
-            std::fs::rename(&fresh, &self.file)
-        };
-        write().map_err(unwritable)?;
+        serde_json::to_vec_pretty(&self.repositories)
+            .map_err(Into::into)
+            .and_then(|text| file::replace(&self.file, text, Some(0o600)))
+            .map_err(unwritable)?;
         Ok(true)
     }
 }

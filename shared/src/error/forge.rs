@@ -1,4 +1,4 @@
-//! Codes and hints for what GitHub refuses.
+//! Error conversion: codes and hints for what GitHub refuses.
 
 use serde_json::json;
 
@@ -23,6 +23,9 @@ impl From<F> for Error {
                     .hint(format!("Try again in {seconds} s."))
                     .details(json!({ "retryAfterSeconds": seconds }))
             }
+            F::Conflict { number } => shown.hint(format!(
+                "`claude-codex pr resolve {number}` lets its agent merge the base branch and resolve the conflict. By hand: merge the base branch into its branch, push, then merge again."
+            )),
             other => shown.hint(hint(other)),
         }
     }

@@ -1,4 +1,4 @@
-//! What git's failures mean to the caller.
+//! Error conversion: codes and hints for failures of git.
 
 use super::{Code, Error};
 use crate::git::{BranchUse, GitError, RejectReason};
@@ -58,7 +58,7 @@ impl From<GitError> for Error {
             }
             G::Conflict { .. } => (
                 Code::MergeConflict,
-                "Nothing was changed. Merge the work into the base branch by hand with `git merge` and resolve the conflict; `claude-codex sync` then records it as merged.",
+                "Nothing was changed. Merge the base branch into the work with `git merge`, resolve the conflict and commit.",
             ),
             G::TooManyCommits { .. } | G::RebaseLosesMerge => (
                 Code::GitFailed,

@@ -1,4 +1,4 @@
-//! Which GitHub repository a git remote is.
+//! Parses git remotes into GitHub repositories, and decides which hosts may get the token.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,16 +9,16 @@ use crate::model::Secret;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GithubRemote {
     pub host: String,
-    /// Where the web site and the API listen, if an https address names another port than the usual.
+    /// Port of the web site and the API, if an https URL names another one than 443.
     pub port: Option<u16>,
     pub owner: String,
     pub repository: String,
 }
 
 impl GithubRemote {
-    /// Returns the address of the API for this host.
+    /// Returns the API's base URL for this host.
     pub fn api_url(&self) -> String {
-        // Tenants of ghe.com have their API as github.com has it; servers of one's own, below a path.
+        // Tenants of ghe.com have an API host as github.com has; Enterprise servers use a path.
         if self.host == "github.com" || self.host.ends_with(".ghe.com") {
             format!("https://api.{}", self.host)
         } else {
@@ -27,16 +27,16 @@ impl GithubRemote {
         }
     }
 
-    /// Returns the header with which git itself shows the token.
+    /// Returns the HTTP header by which git sends the token.
     pub fn push_header(token: &Secret) -> Secret {
         let credentials = STANDARD.encode(format!("x-access-token:{}", token.expose()));
         Secret::new(format!("Authorization: Basic {credentials}"))
     }
 
-    /// Returns the address below which git may send the token: scheme, host and port of an https remote.
+    /// Returns the URL prefix to which git may send the token: scheme, host and port of an https remote.
     ///
-    /// None for ssh, which has keys of its own, and for http to anything but this machine: a token
-    /// must not cross a network in the open.
+    /// `None` for ssh, which uses keys, and for http to another machine: a token must not cross a
+    /// network unencrypted.
     pub fn push_scope(url: &str) -> Option<String> {
         let (scheme, rest) = url.split_once("://")?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -48,11 +48,11 @@ impl GithubRemote {
     }
 }
 
-/// Tells whether the token is meant for the host of a remote.
+/// Returns whether the token may be sent to the host of a remote.
 ///
-/// It is for github.com, or for exactly the host (and, over http, the port) of the API address that the
-/// person has set. A repository chooses its remote, so nothing else about it counts. CI services set the
-/// address of github.com's own API.
+/// Allowed are github.com, or exactly the host (and, over http, the port) of the API URL that the person has set. The
+/// repository controls its remote, so nothing else about the remote counts. CI services set the URL of github.com's
+/// own API.
 pub fn is_host_of_token(url: &str, api_url: Option<&str>) -> bool {
     let Some(remote) = Site::of(url) else {
         return false;
@@ -67,17 +67,17 @@ pub fn is_host_of_token(url: &str, api_url: Option<&str>) -> bool {
                 _ => &api.host,
             };
             let same_port = remote.port.is_none() || remote.port == api.port;
-            // A stand-in for the API on this machine still is GitHub's.
-            let stand_in = is_github && is_loopback(&api.host);
-            stand_in || (remote.host == web && same_port)
+            // A test server on this machine stands in for github.com's API.
+            let is_test_server = is_github && is_loopback(&api.host);
+            is_test_server || (remote.host == web && same_port)
         }
     }
 }
 
-/// Where an address leads.
+/// Host and port of a URL.
 struct Site {
     host: String,
-    /// Of http and https; a port for ssh says nothing about the API's.
+    /// Only of http and https: the port of ssh is unrelated to the API's.
     port: Option<u16>,
 }
 
@@ -108,8 +108,8 @@ impl Site {
     }
 }
 
-/// Tells whether what is sent to an address crosses a network unencrypted.
-pub(super) fn is_in_the_open(url: &str) -> bool {
+/// Returns whether a URL would be requested over a network unencrypted.
+pub(super) fn is_unencrypted(url: &str) -> bool {
     url.starts_with("http://") && !Site::of(url).is_some_and(|site| is_loopback(&site.host))
 }
 
@@ -117,7 +117,7 @@ fn is_loopback(host: &str) -> bool {
     ["127.0.0.1", "localhost"].contains(&host)
 }
 
-/// Takes a remote's address apart: https, ssh and scp-like forms.
+/// Parses the URL of a remote: https, ssh and scp-like forms.
 pub fn parse_remote(url: &str) -> Option<GithubRemote> {
     let (scheme, authority, path) = match url.split_once("://") {
         Some((scheme @ ("https" | "http" | "ssh" | "git" | "git+ssh"), rest)) => {
@@ -138,9 +138,9 @@ pub fn parse_remote(url: &str) -> Option<GithubRemote> {
         Some((host, port)) => (host, Some(port.parse::<u16>().ok()?)),
         None => (host, None),
     };
-    // A port for ssh says nothing about the API's.
+    // The port of ssh is unrelated to the API's.
     let port = port.filter(|port| scheme == "https" && *port != 443);
-    // GitHub's own address for ssh over the https port.
+    // GitHub's host for ssh over the https port.
     let host = if host == "ssh.github.com" {
         "github.com"
     } else {
@@ -157,7 +157,7 @@ pub fn parse_remote(url: &str) -> Option<GithubRemote> {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
-    // A repository may begin with a hyphen; nothing that does is a host or an owner, but it could be taken for an option.
+    // Hosts and owners never begin with a hyphen, and one that did could be parsed as an option. Repositories may.
     let is_host = is_name(host) && host.contains('.') && !host.starts_with('-');
     let is_owner = is_name(owner) && !owner.starts_with('-');
     (is_host && is_owner && is_name(repository)).then(|| GithubRemote {
@@ -288,10 +288,10 @@ mod tests {
         ] {
             assert_eq!(is_host_of_token(url, api), expected, "{url} {api:?}");
         }
-        assert!(is_in_the_open("http://git.corp.example/api/v3"));
-        assert!(is_in_the_open("http://127.0.0.1.evil.example/"));
-        assert!(!is_in_the_open("http://127.0.0.1:4000"));
-        assert!(!is_in_the_open("https://git.corp.example/api/v3"));
+        assert!(is_unencrypted("http://git.corp.example/api/v3"));
+        assert!(is_unencrypted("http://127.0.0.1.evil.example/"));
+        assert!(!is_unencrypted("http://127.0.0.1:4000"));
+        assert!(!is_unencrypted("https://git.corp.example/api/v3"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Adds a worktree so that any number of processes can do it at once, and all of it or nothing.
+//! Adds a worktree (`git worktree add`) atomically, also when many processes add worktrees at the same time.
 //!
 //! Registering the worktree and its branch (some 10 ms) happens under the repository's lock;
 //! writing the files happens outside it, so that ten checkouts run side by side.
@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::oneshot;
 
-use super::command::LONG_TIME;
+use super::command::CHECKOUT_TIMEOUT;
 use super::discovery::Repository;
 use super::error::GitError;
 use super::lock::WorktreeLock;
-use super::names::{Oid, check_branch};
-use super::worktree::{remove_directory, resolved};
+use super::names::check_branch;
+use super::oid::Oid;
+use super::paths::resolved;
+use super::worktree::remove_directory;
 
 /// What a new worktree has checked out; `at` is any revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub enum Checkout {
     Detached { at: String },
 }
 
-/// A worktree that stands, with all its files.
+/// A worktree with all its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedWorktree {
     pub path: PathBuf,
@@ -111,7 +113,7 @@ impl Repository {
     }
 }
 
-/// One worktree on its way, and what must be undone if it does not get there.
+/// A worktree that is being added, and what must be undone if that fails.
 struct Addition {
     repository: Repository,
     path: PathBuf,
@@ -295,7 +297,7 @@ impl Addition {
                 if !in_the_way {
                     return Ok(None);
                 }
-                // git makes the branch before it looks at the path.
+                // git makes the branch before it checks the path.
                 self.drop_branch().await?;
                 let taken = GitError::PathTaken {
                     path: self.path.clone(),
@@ -317,7 +319,7 @@ impl Addition {
             .call_in(&self.path, "read-tree")
             .args(["--reset", "-u", "HEAD"])
             .writes()
-            .time(LONG_TIME)
+            .time(CHECKOUT_TIMEOUT)
             .success()
             .await?;
         let hook = self
@@ -327,7 +329,7 @@ impl Addition {
             .arg(self.start.null_of_same_kind())
             .args([self.start.as_str(), "1"])
             .writes()
-            .time(LONG_TIME);
+            .time(CHECKOUT_TIMEOUT);
         let finished = hook.run().await?;
         let stderr = hook.stderr(&finished);
         // git before 2.36 cannot run hooks for others.
@@ -352,11 +354,7 @@ impl Addition {
         if self.directory_was_there {
             tokio::fs::create_dir_all(&self.path)
                 .await
-                .map_err(|source| GitError::Io {
-                    action: "create",
-                    path: self.path.clone(),
-                    source,
-                })?;
+                .map_err(GitError::io("create", &self.path))?;
         }
         for parent in &self.missing_parents {
             // Another worktree may have come to live there.

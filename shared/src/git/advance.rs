@@ -1,46 +1,49 @@
-//! Moves a branch, and the worktrees that have it checked out, as one step that others can finish.
+//! Advances a branch (compare-and-swap) and the worktrees that have it checked out, so that another process can finish the move.
 //!
-//! The order makes that possible: the index of every such worktree is locked, the move is tried
-//! without doing it, the branch moves (by compare-and-swap), the files follow. Killed before the
-//! branch has moved, nothing has changed; after that, whoever comes next moves the files on. The
-//! lock files say that they are ours, so that they are not taken for those of a person's git.
+//! The order makes that possible: the index of every such worktree is locked, `read-tree` is tried as a dry run, the
+//! branch moves by compare-and-swap, the files follow. If the process is killed before the branch has moved, nothing has changed; if
+//! later, the next process to take the merge lock moves the files. The lock files carry our mark, so that they are not
+//! mistaken for the locks of a person's git.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::discovery::{Repository, path_of_line};
+use super::discovery::Repository;
 use super::error::{BranchUse, GitError};
 use super::lock::WorktreeLock;
 use super::moving_checkout::{MovingCheckout, is_locked_by_us};
-use super::names::{Oid, check_branch};
+use super::names::check_branch;
+use super::oid::Oid;
+use super::paths::path_of_line;
 
-/// How long a merge waits for its turn.
-const TURN: Duration = Duration::from_mins(5);
+/// How long a merge waits for those before it.
+const MERGE_LOCK_TIMEOUT: Duration = Duration::from_mins(5);
 const LOCK_FILE: &str = "claude-codex-merge.lock";
-/// Merges of one repository take turns; held by whoever's turn it is.
+
+/// The lock that serialises the merges of one repository; held while it lives.
 #[derive(Debug)]
-pub struct MergeTurn {
+pub struct MergeLock {
     lock: WorktreeLock,
 }
 
-/// How far an interrupted move had got, and so what became of it.
+/// How an interrupted move ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resumed {
     /// The branch had moved, and the worktrees have followed.
     Finished,
-    /// The branch had not moved; nothing is left of it.
+    /// The branch had not moved; its locks were removed.
     NotBegun,
 }
 
 /// Worktrees that have followed their branch; their indexes are locked until this is dropped.
 ///
-/// So whatever is recorded of the move before that is recorded before anybody goes on from it.
+/// A record of the move that is written before then is written before any other git can continue from it.
 #[derive(Debug, Default)]
-pub struct Moved<'a> {
+pub struct MovedCheckouts<'a> {
     checkouts: Vec<MovingCheckout<'a>>,
 }
 
-impl Moved<'_> {
+impl MovedCheckouts<'_> {
     /// Unlocks the worktrees, and runs in each the hook that `git merge` would have run.
     pub async fn release(self) -> Result<(), GitError> {
         for checkout in &self.checkouts {
@@ -53,7 +56,7 @@ impl Moved<'_> {
     }
 }
 
-impl Drop for Moved<'_> {
+impl Drop for MovedCheckouts<'_> {
     fn drop(&mut self) {
         for checkout in &self.checkouts {
             checkout.unlock_index();
@@ -62,16 +65,16 @@ impl Drop for Moved<'_> {
 }
 
 impl Repository {
-    /// Waits for the turn to merge.
-    pub async fn merge_turn(&self) -> Result<MergeTurn, GitError> {
-        let lock = self.lock_file(LOCK_FILE, TURN).await?;
-        Ok(MergeTurn { lock })
+    /// Waits for the merge lock.
+    pub async fn lock_merges(&self) -> Result<MergeLock, GitError> {
+        let lock = self.lock_file(LOCK_FILE, MERGE_LOCK_TIMEOUT).await?;
+        Ok(MergeLock { lock })
     }
 
-    /// Takes the turn to merge if nobody has it.
-    pub async fn merge_turn_now(&self) -> Result<Option<MergeTurn>, GitError> {
+    /// Takes the merge lock if it is free.
+    pub async fn try_lock_merges(&self) -> Result<Option<MergeLock>, GitError> {
         match self.lock_file(LOCK_FILE, Duration::ZERO).await {
-            Ok(lock) => Ok(Some(MergeTurn { lock })),
+            Ok(lock) => Ok(Some(MergeLock { lock })),
             Err(GitError::LockTimeout { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -82,15 +85,15 @@ impl Repository {
     /// Changes there that are not committed are kept; if they are in the way, nothing moves.
     pub async fn advance<'a>(
         &'a self,
-        turn: &'a MergeTurn,
+        merges: &'a MergeLock,
         branch: &str,
         from: &Oid,
         to: &Oid,
-    ) -> Result<Moved<'a>, GitError> {
+    ) -> Result<MovedCheckouts<'a>, GitError> {
         let branch = &self.branch_behind(branch).await?;
         self.refuse_in_use(branch).await?;
-        let mut locked = Moved::default();
-        for checkout in self.checkouts(turn, branch).await? {
+        let mut locked = MovedCheckouts::default();
+        for checkout in self.checkouts(merges, branch).await? {
             checkout.lock_index().await?;
             locked.checkouts.push(checkout);
         }
@@ -99,26 +102,26 @@ impl Repository {
             checkout.read_tree(from, to, true).await?;
             checkout.refuse_ignored(from, to).await?;
         }
-        self.compare_and_swap(turn, branch, from, to).await?;
+        self.compare_and_swap(merges, branch, from, to).await?;
         for (moved, checkout) in locked.checkouts.iter().enumerate() {
             let Err(error) = checkout.read_tree(from, to, false).await else {
                 checkout.use_next_index()?;
                 continue;
             };
-            // Something was faster than the look before. Back to where it was, as far as it got.
+            // A file has changed since the dry run: the checkouts that have moved are moved back.
             for earlier in &locked.checkouts[..=moved] {
                 earlier.move_files(to, from).await?;
             }
-            self.compare_and_swap(turn, branch, to, from).await?;
+            self.compare_and_swap(merges, branch, to, from).await?;
             return Err(error);
         }
         Ok(locked)
     }
 
-    /// Finishes a move whose process has died, or takes away what it has left.
+    /// Finishes a move whose process has died, or removes the locks it has left.
     pub async fn resume_advance(
         &self,
-        turn: &MergeTurn,
+        merges: &MergeLock,
         branch: &str,
         from: &Oid,
         to: &Oid,
@@ -129,7 +132,7 @@ impl Repository {
             Some(tip) if self.has(tip, to).await? => Resumed::Finished,
             Some(_) | None => Resumed::NotBegun,
         };
-        let mut checkouts = self.checkouts(turn, branch).await?;
+        let mut checkouts = self.checkouts(merges, branch).await?;
         // The branch may have got another name since; what it has checked out has our lock.
         for (git_dir, path) in self.git_dirs() {
             if is_locked_by_us(&git_dir)
@@ -138,7 +141,7 @@ impl Repository {
             {
                 checkouts.push(MovingCheckout {
                     repository: self,
-                    lock: &turn.lock,
+                    lock: &merges.lock,
                     path,
                     git_dir,
                 });
@@ -146,7 +149,7 @@ impl Repository {
         }
         for checkout in checkouts {
             checkout.lock_index().await?;
-            let locked = Moved {
+            let locked = MovedCheckouts {
                 checkouts: vec![checkout],
             };
             for checkout in &locked.checkouts {
@@ -232,7 +235,7 @@ impl Repository {
 
     async fn checkouts<'a>(
         &'a self,
-        turn: &'a MergeTurn,
+        merges: &'a MergeLock,
         branch: &str,
     ) -> Result<Vec<MovingCheckout<'a>>, GitError> {
         check_branch(branch)?;
@@ -242,7 +245,7 @@ impl Repository {
                 found.push(MovingCheckout {
                     git_dir: self.git_dir(&worktree.path).await?,
                     repository: self,
-                    lock: &turn.lock,
+                    lock: &merges.lock,
                     path: worktree.path,
                 });
             }
@@ -252,7 +255,7 @@ impl Repository {
 
     async fn compare_and_swap(
         &self,
-        turn: &MergeTurn,
+        merges: &MergeLock,
         branch: &str,
         from: &Oid,
         to: &Oid,
@@ -263,7 +266,7 @@ impl Repository {
             .args(["-m", "claude-codex: merge"])
             .args(["--", &reference, to.as_str(), from.as_str()])
             .writes()
-            .holding(&turn.lock);
+            .holding(&merges.lock);
         let finished = call.run().await?;
         if finished.status.success() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Runs git: one environment, one set of limits and one way to fail for every call.
+//! Runs the git program: one environment, one set of limits and one way to fail for every call.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -9,15 +9,16 @@ use command_fds::CommandFdExt;
 use super::error::GitError;
 use super::lock::WorktreeLock;
 use super::scrub;
+use super::version::{MINIMUM_VERSION, Version};
 use crate::model::Secret;
 use crate::process::{self, Finished, Limits, ProcessError};
 
 /// Reading history or status of the largest repositories.
-const READ_TIME: Duration = Duration::from_mins(1);
+const READ_TIMEOUT: Duration = Duration::from_mins(1);
 /// A checkout may fetch (partial clones) or run filters (LFS); a push waits for remote hooks.
-pub(super) const LONG_TIME: Duration = Duration::from_mins(10);
-/// Memory that one answer of git may take: some 300,000 paths.
-pub(super) const OUTPUT: usize = 32 << 20;
+pub(super) const CHECKOUT_TIMEOUT: Duration = Duration::from_mins(10);
+/// Bytes that one answer of git may take: some 300,000 paths.
+pub(super) const MAX_OUTPUT: usize = 32 << 20;
 
 /// Variables that would make git look at another repository than the one meant, or read it differently.
 ///
@@ -62,19 +63,27 @@ pub const AS_COMMITTED: [(&str, &str); 2] = [
 pub struct Git {
     program: OsString,
     environment: Vec<(OsString, OsString)>,
+    /// Whether libgit2 is asked first.
+    pub(super) uses_libgit2: bool,
 }
 
 impl Default for Git {
+    /// The `git` on PATH, and libgit2 for what it can answer.
     fn default() -> Self {
-        Self::new("git")
+        Self {
+            uses_libgit2: true,
+            ..Self::new("git")
+        }
     }
 }
 
 impl Git {
+    /// A git program that answers everything itself.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
             environment: Vec::new(),
+            uses_libgit2: false,
         }
     }
 
@@ -85,6 +94,28 @@ impl Git {
         self
     }
 
+    /// Asks git for its version.
+    pub async fn version(&self) -> Result<Version, GitError> {
+        let finished = self
+            .call(Place::Directory(Path::new("/")), "version")
+            .success()
+            .await?;
+        Version::parse(&finished.stdout)
+            .ok_or_else(|| GitError::unexpected("version", &finished.stdout))
+    }
+
+    /// Returns the version if it is at least [`MINIMUM_VERSION`].
+    pub async fn require_minimum(&self) -> Result<Version, GitError> {
+        let found = self.version().await?;
+        if found < MINIMUM_VERSION {
+            return Err(GitError::TooOld {
+                found,
+                minimum: MINIMUM_VERSION,
+            });
+        }
+        Ok(found)
+    }
+
     pub(super) fn call<'a>(&'a self, place: Place<'a>, operation: &'static str) -> Call<'a> {
         Call {
             git: self,
@@ -93,8 +124,8 @@ impl Git {
             settings: Vec::new(),
             args: operation.split(' ').map(OsString::from).collect(),
             environment: Vec::new(),
-            time: READ_TIME,
-            output: OUTPUT,
+            time: READ_TIMEOUT,
+            output: MAX_OUTPUT,
             writes: false,
             secret: None,
             lock: None,
@@ -233,7 +264,7 @@ impl<'a> Call<'a> {
         }
         command
             .env("GIT_TERMINAL_PROMPT", "0")
-            // ssh would otherwise stop for a question on the terminal; it asks no one instead.
+            // ssh would otherwise prompt on the terminal.
             .env("SSH_ASKPASS_REQUIRE", "force")
             .env("LC_ALL", "C")
             .envs(AS_COMMITTED)
@@ -252,11 +283,8 @@ impl<'a> Call<'a> {
             )
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
         if let Some(lock) = self.lock {
-            let lock = lock.share().map_err(|source| GitError::Io {
-                action: "share the lock of",
-                path: self.place.path().to_owned(),
-                source,
-            })?;
+            let lock = lock.share();
+            let lock = lock.map_err(GitError::io("share the lock of", self.place.path()))?;
             command.preserved_fds(vec![lock]);
         }
         let limits = Limits {
@@ -288,7 +316,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Turns a failed run into the error that says most about it.
+    /// Turns a failed run into the most specific error.
     pub(super) fn failure(&self, finished: &Finished) -> GitError {
         let path = self.place.path().to_owned();
         let stderr = self.stderr(finished);
@@ -305,7 +333,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns what git said on standard error, fit to be shown.
+    /// Returns git's standard error, redacted.
     pub(super) fn stderr(&self, finished: &Finished) -> String {
         scrub::shown(&finished.stderr_text(), self.secret)
     }
@@ -331,16 +359,6 @@ impl<'a> Call<'a> {
             | ProcessError::Io { .. }
             | ProcessError::TimedOut { .. }
             | ProcessError::TooMuchOutput { .. } => GitError::Process { source },
-        }
-    }
-}
-
-impl GitError {
-    /// Reports output that git should not have given, shortened.
-    pub(super) fn unexpected(operation: &'static str, found: &[u8]) -> Self {
-        Self::UnexpectedOutput {
-            operation,
-            found: String::from_utf8_lossy(&found[..found.len().min(200)]).into_owned(),
         }
     }
 }

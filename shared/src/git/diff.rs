@@ -1,11 +1,12 @@
-//! What a branch changes, measured from where it left its base.
+//! Diffs of a branch against its merge base.
 
 use std::path::{Path, PathBuf};
 
-use super::command::OUTPUT;
-use super::discovery::{Repository, path_of};
+use super::command::MAX_OUTPUT;
+use super::discovery::Repository;
 use super::error::GitError;
-use super::names::Oid;
+use super::oid::Oid;
+use super::paths::path_of;
 use super::status::ChangeKind;
 use crate::process::ProcessError;
 
@@ -43,7 +44,9 @@ pub struct DiffText {
 impl Repository {
     /// Counts the lines that `head` changes in each file since it left `base`.
     pub async fn diff_stat(&self, base: &str, head: &str) -> Result<DiffStat, GitError> {
-        let output = self.diff(base, head, &["--numstat", "-z"], OUTPUT).await?;
+        let output = self
+            .diff(base, head, &["--numstat", "-z"], MAX_OUTPUT)
+            .await?;
         parse_numstat(&output)
     }
 
@@ -54,7 +57,7 @@ impl Repository {
         head: &str,
     ) -> Result<Vec<ChangedFile>, GitError> {
         let output = self
-            .diff(base, head, &["--name-status", "-z"], OUTPUT)
+            .diff(base, head, &["--name-status", "-z"], MAX_OUTPUT)
             .await?;
         parse_name_status(&output)
     }
@@ -68,19 +71,22 @@ impl Repository {
         head: &str,
         max_bytes: usize,
     ) -> Result<DiffText, GitError> {
-        let limit = max_bytes.max(OUTPUT);
-        let output = match self.diff(base, head, &["--patch"], limit).await {
-            Err(GitError::Process {
-                source: ProcessError::TooMuchOutput { .. },
-            }) => {
-                return Ok(DiffText {
-                    text: String::new(),
-                    truncated: true,
-                });
-            }
-            outcome => outcome?,
-        };
-        Ok(cut_at_line(&output, max_bytes))
+        let limit = max_bytes.max(MAX_OUTPUT);
+        let output = self.diff(base, head, &["--patch"], limit).await;
+        cut_at_line(output, max_bytes)
+    }
+
+    /// Returns what differs between two commits, whatever their history, cut like [`Self::diff_text`].
+    pub async fn diff_text_between(
+        &self,
+        from: &str,
+        to: &str,
+        max_bytes: usize,
+    ) -> Result<DiffText, GitError> {
+        let (from, to) = self.resolve_both(from, to).await?;
+        let limit = max_bytes.max(MAX_OUTPUT);
+        let output = self.diff_of(&from, &to, &["--patch"], &[], limit).await;
+        cut_at_line(output, max_bytes)
     }
 
     /// Returns the diff of a worktree as it is, with what is not committed yet, since it left `base`.
@@ -106,19 +112,10 @@ impl Repository {
                 "--no-textconv",
             ])
             .args([from.as_str(), "--"])
-            .output(max_bytes.max(OUTPUT))
+            .output(max_bytes.max(MAX_OUTPUT))
             .success()
             .await;
-        match finished {
-            Ok(finished) => Ok(cut_at_line(&finished.stdout, max_bytes)),
-            Err(GitError::Process {
-                source: ProcessError::TooMuchOutput { .. },
-            }) => Ok(DiffText {
-                text: String::new(),
-                truncated: true,
-            }),
-            Err(error) => Err(error),
-        }
+        cut_at_line(finished.map(|finished| finished.stdout), max_bytes)
     }
 
     async fn diff(
@@ -134,12 +131,25 @@ impl Repository {
             base,
             head: head.clone(),
         })?;
+        self.diff_of(&from, &head, format, &[], limit).await
+    }
+
+    /// Runs `git diff-tree` on two commits; on some paths, or on all if none is given.
+    pub(super) async fn diff_of(
+        &self,
+        from: &Oid,
+        head: &Oid,
+        format: &[&str],
+        paths: &[String],
+        limit: usize,
+    ) -> Result<Vec<u8>, GitError> {
         // diff-tree, because the user's settings for `git diff` would change what it prints.
         let finished = self
             .call("diff-tree")
             .args(["-r", "-M", "--no-color", "--no-ext-diff", "--no-textconv"])
             .args(format)
             .args([from.as_str(), head.as_str(), "--"])
+            .args(paths)
             .output(limit)
             .success()
             .await?;
@@ -147,22 +157,34 @@ impl Repository {
     }
 }
 
-fn cut_at_line(output: &[u8], max_bytes: usize) -> DiffText {
-    let text = String::from_utf8_lossy(output);
+/// Cuts a diff after a line; one that was too much to read is no text at all.
+fn cut_at_line(output: Result<Vec<u8>, GitError>, max_bytes: usize) -> Result<DiffText, GitError> {
+    let output = match output {
+        Err(GitError::Process {
+            source: ProcessError::TooMuchOutput { .. },
+        }) => {
+            return Ok(DiffText {
+                text: String::new(),
+                truncated: true,
+            });
+        }
+        output => output?,
+    };
+    let text = String::from_utf8_lossy(&output);
     if text.len() <= max_bytes {
-        return DiffText {
+        return Ok(DiffText {
             text: text.into_owned(),
             truncated: false,
-        };
+        });
     }
     let end = text.as_bytes()[..max_bytes]
         .iter()
         .rposition(|byte| *byte == b'\n')
         .map_or(0, |position| position + 1);
-    DiffText {
+    Ok(DiffText {
         text: text[..end].to_owned(),
         truncated: true,
-    }
+    })
 }
 
 /// Reads `git diff-tree --numstat -z`.

@@ -1,4 +1,4 @@
-//! Finds the repository that a path belongs to.
+//! Repository discovery: finds the repository that a path belongs to.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::command::{Call, Git, Place};
 use super::error::GitError;
-use super::remove_worktree::linked_record;
-use super::worktree::LONGEST_LINK;
+use super::libgit2::{self, Unanswered};
+use super::lock::{self, WorktreeLock};
+use super::paths::{MAX_LINK, linked_record, path_of, path_of_line};
 use crate::file;
 
 /// The file, in a git directory that is kept elsewhere, that says where the files are.
@@ -21,8 +22,7 @@ pub struct Repository {
     common_dir: PathBuf,
     root: PathBuf,
     worktree: Option<PathBuf>,
-    /// How long to wait for the lock, if not as long as usual.
-    pub(super) patience: Option<Duration>,
+    lock_timeout: Duration,
 }
 
 impl Repository {
@@ -81,6 +81,28 @@ impl Repository {
         }
     }
 
+    /// Sets how long to wait for the worktree lock, for a caller that would rather try again later.
+    #[must_use]
+    pub fn with_lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout = timeout;
+        self
+    }
+
+    /// Waits for the lock around changes to worktrees and branches.
+    pub(super) async fn lock(&self) -> Result<WorktreeLock, GitError> {
+        self.lock_file(lock::WORKTREES_FILE, self.lock_timeout)
+            .await
+    }
+
+    /// Waits for the lock that a file in the common directory stands for.
+    pub(super) async fn lock_file(
+        &self,
+        name: &str,
+        timeout: Duration,
+    ) -> Result<WorktreeLock, GitError> {
+        WorktreeLock::acquire(self.common_dir().join(name), timeout).await
+    }
+
     /// Writes into a git directory that is kept elsewhere where the files are: git does not, and a linked worktree leads
     /// to the git directory alone.
     pub(super) fn note_root(&self) -> Result<(), GitError> {
@@ -89,11 +111,17 @@ impl Repository {
             return Ok(());
         }
         let path = self.common_dir.join(NOTED_ROOT);
-        std::fs::write(&path, self.root.as_os_str().as_bytes()).map_err(|source| GitError::Io {
-            action: "write",
-            path,
-            source,
-        })
+        let root = self.root.as_os_str().as_bytes();
+        file::replace(&path, root, None).map_err(GitError::io("write", &path))
+    }
+
+    /// Asks libgit2 about the repository as a whole; `None` if the git program has to answer.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&git2::Repository) -> Result<T, Unanswered> + Send + 'static,
+    ) -> Option<T> {
+        let place = Place::Repository(&self.common_dir);
+        self.git.ask(place, question).await
     }
 
     /// Starts a call about the repository as a whole.
@@ -121,6 +149,9 @@ impl Git {
                 path: path.to_owned(),
             });
         }
+        if let Some(found) = self.discover_in_process(start).await? {
+            return Ok(found);
+        }
         let place = Place::Directory(start);
         let facts = self
             .call(place, "rev-parse")
@@ -147,13 +178,40 @@ impl Git {
             self.root_of(place, &common_dir, worktree.as_deref())
                 .await?
         };
-        Ok(Repository {
+        Ok(self.repository(common_dir, root, worktree))
+    }
+
+    /// Finds the repository at the top level of a worktree by libgit2, unless a setting says where its files are.
+    ///
+    /// The search upwards from other folders is left to git, which stops at `GIT_CEILING_DIRECTORIES`.
+    async fn discover_in_process(&self, start: &Path) -> Result<Option<Repository>, GitError> {
+        let directories = self.ask(Place::Worktree(start), libgit2::directories).await;
+        let (Some((git_dir, common_dir)), Ok(worktree)) = (directories, start.canonicalize())
+        else {
+            return Ok(None);
+        };
+        self.refuse_among_files(start, &common_dir).await?;
+        let root = if git_dir == common_dir {
+            worktree.clone()
+        } else {
+            usual_root(&common_dir)
+        };
+        Ok(Some(self.repository(common_dir, root, Some(worktree))))
+    }
+
+    fn repository(
+        &self,
+        common_dir: PathBuf,
+        root: PathBuf,
+        worktree: Option<PathBuf>,
+    ) -> Repository {
+        Repository {
             git: self.clone(),
             common_dir,
             root,
             worktree,
-            patience: None,
-        })
+            lock_timeout: lock::DEFAULT_TIMEOUT,
+        }
     }
 
     /// Refuses a folder that is a repository by its contents (`HEAD`, `config`, `objects` …), not by the name `.git`, and
@@ -222,13 +280,7 @@ impl Git {
             let path = common_dir.join(OsString::from_vec(configured.stdout));
             return Ok(path.canonicalize().unwrap_or(path));
         }
-        if let Some(root) = noted_root(common_dir) {
-            return Ok(root);
-        }
-        if common_dir.file_name().is_some_and(|name| name == ".git") {
-            return Ok(common_dir.parent().unwrap_or(common_dir).to_owned());
-        }
-        Ok(common_dir.to_owned())
+        Ok(usual_root(common_dir))
     }
 
     async fn path_question(&self, place: Place<'_>, question: &str) -> Result<PathBuf, GitError> {
@@ -241,20 +293,16 @@ impl Git {
     }
 }
 
+/// Returns where the files of a git directory are, unless a setting (`core.bare`, `core.worktree`) says otherwise.
+fn usual_root(common_dir: &Path) -> PathBuf {
+    let is_inside_files = common_dir.file_name().is_some_and(|name| name == ".git");
+    let around = common_dir.parent().filter(|_| is_inside_files);
+    noted_root(common_dir).unwrap_or_else(|| around.unwrap_or(common_dir).to_owned())
+}
+
 /// Reads where the files of a git directory are, if they still are there.
 fn noted_root(common_dir: &Path) -> Option<PathBuf> {
-    let root = path_of(&file::read(&common_dir.join(NOTED_ROOT), LONGEST_LINK).ok()?);
+    let root = path_of(&file::read(&common_dir.join(NOTED_ROOT), MAX_LINK).ok()?);
     let linked = root.join(".git").canonicalize().ok()?;
     (linked == common_dir || linked_record(&root)? == common_dir).then_some(root)
-}
-
-/// Reads a path that git printed with one line break after it.
-pub(super) fn path_of_line(line: &[u8]) -> PathBuf {
-    let bytes = line.strip_suffix(b"\n").unwrap_or(line);
-    PathBuf::from(OsString::from_vec(bytes.to_vec()))
-}
-
-/// Reads a path that git printed between NUL bytes.
-pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes.to_vec()))
 }

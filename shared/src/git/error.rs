@@ -1,9 +1,9 @@
-//! What can go wrong with git, in kinds that a caller can act on.
+//! `GitError`: how git fails, in kinds that a caller can act on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::names::Oid;
+use super::oid::Oid;
 use super::version::Version;
 use crate::process::ProcessError;
 
@@ -125,6 +125,25 @@ pub enum GitError {
     },
 }
 
+impl GitError {
+    /// Reports output that git should not have given, shortened.
+    pub(super) fn unexpected(operation: &'static str, found: &[u8]) -> Self {
+        Self::UnexpectedOutput {
+            operation,
+            found: String::from_utf8_lossy(&found[..found.len().min(200)]).into_owned(),
+        }
+    }
+
+    /// Names what was done to which file when an I/O error came.
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
 /// The kinds of names that git gives rules for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameKind {
@@ -172,7 +191,7 @@ impl std::fmt::Display for BranchUse {
 pub enum RejectReason {
     /// The remote branch has commits that the pushed one lacks.
     NonFastForward,
-    /// A hook, here or on the remote, said no.
+    /// A hook, here or on the remote, refused.
     Hook,
     /// The branch is protected by a rule of the forge.
     Protected,

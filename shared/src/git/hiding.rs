@@ -1,10 +1,11 @@
-//! Keeps a folder of worktrees out of what git shows of the repository whose files it lies among: beside a submodule,
+//! Hides a folder of worktrees (`.gitignore`) from the repository whose files it lies among: beside a submodule,
 //! that is the superproject, which a person would see changed and might commit the worktrees to.
 
 use std::path::Path;
 
 use super::discovery::Repository;
 use super::error::GitError;
+use crate::file;
 
 /// The file that hides the folder it lies in.
 pub const FILE: &str = ".gitignore";
@@ -14,15 +15,11 @@ const RULE: &[u8] = b"*\n";
 impl Repository {
     /// Makes git ignore a folder of ours, if it lies among the files of a repository.
     pub async fn hide_folder(&self, folder: &Path) -> Result<(), GitError> {
-        let file = folder.join(FILE);
-        if file.symlink_metadata().is_ok() || !self.git.is_inside_files(folder).await? {
+        let path = folder.join(FILE);
+        if path.symlink_metadata().is_ok() || !self.git.is_inside_files(folder).await? {
             return Ok(());
         }
-        std::fs::write(&file, RULE).map_err(|source| GitError::Io {
-            action: "write",
-            path: file,
-            source,
-        })
+        file::replace(&path, RULE, None).map_err(GitError::io("write", &path))
     }
 }
 

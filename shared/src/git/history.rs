@@ -1,11 +1,12 @@
-//! How commits stand to each other.
+//! Commit history: merge base, ahead and behind, log, fast-forward.
 
 use std::path::Path;
 
-use super::command::LONG_TIME;
+use super::command::CHECKOUT_TIMEOUT;
 use super::discovery::Repository;
 use super::error::GitError;
-use super::names::Oid;
+use super::libgit2;
+use super::oid::Oid;
 use super::refs;
 use crate::model::hidden::drop_hidden_in_line;
 
@@ -25,7 +26,7 @@ pub struct Commit {
     pub subject: String,
 }
 
-/// What came of an attempt to fast-forward.
+/// The outcome of a fast-forward.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FastForward {
     Done { from: Oid },
@@ -37,6 +38,16 @@ impl Repository {
     /// Counts the commits that `head` has and `base` lacks, and the other way round.
     pub async fn ahead_behind(&self, base: &str, head: &str) -> Result<AheadBehind, GitError> {
         let (base, head) = self.resolve_both(base, head).await?;
+        let ends = (base.clone(), head.clone());
+        let in_process = move |repository: &_| {
+            Ok(AheadBehind {
+                ahead: libgit2::count_ahead(repository, &ends.0, &ends.1)?,
+                behind: libgit2::count_ahead(repository, &ends.1, &ends.0)?,
+            })
+        };
+        if let Some(counted) = self.ask(in_process).await {
+            return Ok(counted);
+        }
         let counted = self
             .call("rev-list")
             .args(["--left-right", "--count"])
@@ -63,6 +74,11 @@ impl Repository {
         base: &Oid,
         head: &Oid,
     ) -> Result<Option<Oid>, GitError> {
+        let ends = (base.clone(), head.clone());
+        let in_process = move |repository: &_| libgit2::merge_base(repository, &ends.0, &ends.1);
+        if let Some(found) = self.ask(in_process).await {
+            return Ok(found);
+        }
         let answer = self
             .call("merge-base")
             .args(["--", base.as_str(), head.as_str()])
@@ -115,7 +131,7 @@ impl Repository {
             .args(["--no-overwrite-ignore", "--"])
             .arg(to.as_str())
             .writes()
-            .time(LONG_TIME);
+            .time(CHECKOUT_TIMEOUT);
         let finished = call.run().await?;
         if finished.status.success() {
             return Ok(FastForward::Done { from });
@@ -176,4 +192,12 @@ pub fn parse_log(output: &[u8]) -> Result<Vec<Commit>, GitError> {
         })
         .collect::<Option<Vec<_>>>()
         .ok_or_else(|| GitError::unexpected("log", output))
+}
+
+/// Reads `git rev-list --count`.
+pub(super) fn parse_count(output: &[u8]) -> Result<usize, GitError> {
+    std::str::from_utf8(output)
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .ok_or_else(|| GitError::unexpected("rev-list", output))
 }

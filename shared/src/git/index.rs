@@ -1,15 +1,15 @@
-//! What the index of a worktree lists, and the changed files that it tells git not to look at.
+//! The index of a worktree: its entries, and changed files that `assume-unchanged` and `skip-worktree` hide.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::command::Call;
-use super::discovery::path_of;
 use super::error::GitError;
+use super::paths::path_of;
 use super::status::{ChangeKind, EntryKind, parse_status};
 
-/// The list of all files of the largest repositories.
-const LISTING: usize = 256 << 20;
+/// The list of all files in the largest repositories.
+const MAX_LISTING: usize = 256 << 20;
 /// An index without marks, in the git directory of the worktree that is to go.
 const UNMARKED: &str = "claude-codex-index";
 
@@ -29,7 +29,7 @@ impl Listing {
     pub(super) async fn read(call: Call<'_>, folder: &Path) -> Result<Self, GitError> {
         let listed = call
             .args(["--stage", "-v", "-z"])
-            .output(LISTING)
+            .output(MAX_LISTING)
             .success()
             .await?;
         let mut listing = Self::default();

@@ -1,9 +1,10 @@
-//! References of our own (`refs/codex/*`) that keep commits alive when their branch is gone.
+//! References of our own (`refs/codex/*`) that keep commits reachable when their branch is gone.
 
 use super::command::Call;
 use super::discovery::Repository;
 use super::error::GitError;
-use super::names::{Oid, check_reference};
+use super::names::check_reference;
+use super::oid::Oid;
 
 impl Repository {
     /// Lists our references with the commits they keep.
@@ -58,7 +59,7 @@ impl Repository {
             if finished.status.success() {
                 return Ok(place);
             }
-            // Unless somebody was faster, it can't be written at all.
+            // Unless another process has moved it, it can't be written at all.
             if self.read_ref(&place).await? == found {
                 return Err(call.failure(&finished));
             }
@@ -70,7 +71,7 @@ impl Repository {
     /// Tells whether it was deleted; the only reference to a commit never is.
     pub async fn release_ref(&self, name: &str, commit: &Oid) -> Result<bool, GitError> {
         check_reference(name)?;
-        // Whoever deletes a branch may rely on this reference, and does so under the lock.
+        // The deletion of a branch may rely on this reference, and happens under the lock.
         let _lock = self.lock().await?;
         if !self.other_names_of(&[name.to_owned()]).await?.is_empty() {
             return Ok(false);
@@ -88,7 +89,7 @@ impl Repository {
             .call("update-ref")
             .args(["--no-deref", "-d", "--", name, commit.as_str()])
             .writes();
-        // Refused when it was moved meanwhile, which is as good a reason to keep it as any.
+        // Fails if it was moved meanwhile; then it is kept.
         Ok(call.run().await?.status.success())
     }
 }

@@ -12,14 +12,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::discovery::Repository;
 use super::error::GitError;
 
-const FILE: &str = "claude-codex.lock";
+pub(super) const WORKTREES_FILE: &str = "claude-codex.lock";
 /// What is done under the lock takes some 10 ms, so this is reached only if something hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
-const FIRST_PAUSE: Duration = Duration::from_millis(1);
-const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const MIN_PAUSE: Duration = Duration::from_millis(1);
+const MAX_PAUSE: Duration = Duration::from_millis(10);
 
 /// Held while it lives.
 #[derive(Debug)]
@@ -28,67 +27,38 @@ pub(super) struct WorktreeLock {
 }
 
 impl WorktreeLock {
-    /// Returns a second handle, for a child to hold the lock too.
-    pub(super) fn share(&self) -> std::io::Result<OwnedFd> {
-        Ok(self.file.try_clone()?.into())
-    }
-}
-
-impl Repository {
-    /// Waits for the lock without blocking the thread, but not for ever.
-    pub(super) async fn lock(&self) -> Result<WorktreeLock, GitError> {
-        self.lock_within(self.patience.unwrap_or(PATIENCE)).await
-    }
-
-    /// Returns the repository for somebody who would rather come again than wait longer for the lock.
-    #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.patience = Some(patience);
-        self
-    }
-
-    pub(super) async fn lock_within(&self, patience: Duration) -> Result<WorktreeLock, GitError> {
-        self.lock_file(FILE, patience).await
-    }
-
-    /// Waits for the lock that a file in the common directory stands for.
-    pub(super) async fn lock_file(
-        &self,
-        name: &str,
-        patience: Duration,
-    ) -> Result<WorktreeLock, GitError> {
-        let path = self.common_dir().join(name);
+    /// Waits for the lock of a file without blocking the thread, up to a timeout.
+    pub(super) async fn acquire(path: PathBuf, timeout: Duration) -> Result<Self, GitError> {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
             .open(&path)
-            .map_err(|source| io_error("open", &path, source))?;
+            .map_err(GitError::io("open", &path))?;
         let start = Instant::now();
-        let mut pause = FIRST_PAUSE;
-        // Asking again and again, not `File::lock` on another thread: that cannot be given up.
+        let mut pause = MIN_PAUSE;
+        // Polls instead of calling `File::lock` on another thread, which could not be cancelled.
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(WorktreeLock { file }),
+                Ok(()) => return Ok(Self { file }),
                 Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(source)) => return Err(io_error("lock", &path, source)),
+                Err(TryLockError::Error(source)) => {
+                    return Err(GitError::io("lock", &path)(source));
+                }
             }
-            if start.elapsed() >= patience {
+            if start.elapsed() >= timeout {
                 return Err(GitError::LockTimeout {
                     path,
-                    waited: patience,
+                    waited: timeout,
                 });
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(MAX_PAUSE);
         }
     }
-}
 
-fn io_error(action: &'static str, path: &std::path::Path, source: std::io::Error) -> GitError {
-    GitError::Io {
-        action,
-        path: PathBuf::from(path),
-        source,
+    /// Returns a second handle, for a child to hold the lock too.
+    pub(super) fn share(&self) -> std::io::Result<OwnedFd> {
+        Ok(self.file.try_clone()?.into())
     }
 }

@@ -1,11 +1,11 @@
-//! Brings two lines of work together in the object database alone: no worktree, no index, no hooks.
+//! Merge, squash and rebase in the object database alone (`merge-tree`): no worktree, no index, no hooks.
 //!
-//! What comes out is a commit that nothing leads to yet; a conflict leaves nothing at all.
+//! The result is a commit that no reference leads to yet; a conflict leaves nothing behind.
 
 use super::command::{Call, Git};
 use super::discovery::Repository;
 use super::error::GitError;
-use super::names::Oid;
+use super::oid::Oid;
 use super::refs;
 use super::version::Version;
 use crate::model::MergeMethod;
@@ -13,18 +13,18 @@ use crate::model::hidden::reveal_in_line;
 use crate::process::Finished;
 
 /// `merge-tree --write-tree` came with 2.38, its `--merge-base` with 2.40.
-const MINIMUM: Version = Version {
+const MINIMUM_VERSION: Version = Version {
     major: 2,
     minor: 40,
     patch: 0,
 };
 /// Files that a conflict names.
-const SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 /// The longest series that is put on top of another commit by commit.
-const MOST_COMMITS: usize = 1_000;
+const MAX_COMMITS: usize = 1_000;
 
 impl Repository {
-    /// Makes the commit that `onto` is to become for it to contain the work of `head`.
+    /// Makes the commit that `onto` advances to so that it contains the work of `head`.
     ///
     /// That is `onto` itself if it has all of the work already.
     pub async fn combine(
@@ -53,6 +53,19 @@ impl Repository {
         }
     }
 
+    /// Returns the files in which a merge of `head` into `onto` conflicts, at most twenty. No reference and no worktree is touched.
+    pub async fn conflicts(&self, onto: &Oid, head: &Oid) -> Result<Vec<String>, GitError> {
+        let base = self.merge_base_of(onto, head).await?;
+        if base.as_ref() == Some(head) || base.as_ref() == Some(onto) {
+            return Ok(Vec::new());
+        }
+        match self.merged_tree(None, onto, head).await {
+            Ok(_) => Ok(Vec::new()),
+            Err(GitError::Conflict { files }) => Ok(files),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Makes each commit of `head` again on top of `onto`; what is there already is left out.
     async fn rebased(&self, onto: &Oid, head: &Oid) -> Result<Oid, GitError> {
         if self.merge_base_of(onto, head).await?.as_ref() == Some(onto) {
@@ -68,10 +81,10 @@ impl Repository {
         let listed = listed.stdout_text();
         let (merges, series): (Vec<&str>, Vec<&str>) =
             listed.lines().partition(|line| line.split(' ').count() > 2);
-        if series.len() > MOST_COMMITS {
+        if series.len() > MAX_COMMITS {
             return Err(GitError::TooManyCommits {
                 count: series.len(),
-                most: MOST_COMMITS,
+                most: MAX_COMMITS,
             });
         }
         let mut top = onto.clone();
@@ -192,16 +205,16 @@ fn conflicting(output: &[u8]) -> Vec<String> {
         .split(|byte| *byte == 0)
         .skip(1)
         .filter(|name| !name.is_empty())
-        .take(SHOWN)
+        .take(MAX_SHOWN)
         .map(|name| reveal_in_line(&String::from_utf8_lossy(name)))
         .collect()
 }
 
 async fn too_old(git: &Git, call: &Call<'_>, finished: &Finished) -> GitError {
     match git.version().await {
-        Ok(found) if found < MINIMUM => GitError::TooOld {
+        Ok(found) if found < MINIMUM_VERSION => GitError::TooOld {
             found,
-            minimum: MINIMUM,
+            minimum: MINIMUM_VERSION,
         },
         Ok(_) | Err(_) => call.failure(finished),
     }

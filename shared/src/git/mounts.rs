@@ -1,10 +1,10 @@
-//! What is mounted inside a folder: a share, a disk, another folder. It is not the folder's, and would be deleted with it.
+//! Mounts inside a folder: a share, a disk, another folder. They are not the folder's, and would be deleted with it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::worktree::resolved;
+use super::paths::resolved;
 
 /// Returns where something is mounted at a folder or below it, relative to it, as far as the system tells (Linux).
 pub(super) fn mounts_in(folder: &Path) -> Vec<PathBuf> {

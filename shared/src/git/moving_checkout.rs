@@ -1,4 +1,4 @@
-//! One worktree that has a moving branch checked out: its index is locked, its files follow.
+//! Moves one checkout of an advancing branch: locks its index (`index.lock`) and updates its files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -7,23 +7,24 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::command::{Call, LONG_TIME};
-use super::discovery::{Repository, path_of};
+use super::command::{CHECKOUT_TIMEOUT, Call};
+use super::discovery::Repository;
 use super::error::GitError;
 use super::lock::WorktreeLock;
-use super::names::Oid;
+use super::oid::Oid;
+use super::paths::path_of;
 use crate::model::hidden::reveal_in_line;
 
 /// How long a git of the person may take in the worktree.
-const INDEX_PATIENCE: Duration = Duration::from_secs(3);
-const POLL: Duration = Duration::from_millis(10);
-const LARGEST_FILE: usize = 1 << 30;
+const INDEX_TIMEOUT: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+const MAX_FILE: usize = 1 << 30;
 /// What our lock files of an index hold.
 const OURS: &[u8] = b"claude-codex: a merge moves this worktree\n";
 /// Paths that one call of git is given.
-const AT_ONCE: usize = 500;
+const MAX_PATHS: usize = 500;
 /// Files that an error names.
-const SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 /// The index that is made ready beside the one in use.
 const NEXT_INDEX: &str = "claude-codex.index";
 
@@ -31,7 +32,7 @@ const NEXT_INDEX: &str = "claude-codex.index";
 #[derive(Debug)]
 pub(super) struct MovingCheckout<'a> {
     pub(super) repository: &'a Repository,
-    /// Of the merges: held by the gits that are started here too.
+    /// The merge lock, which the gits that are started here hold too.
     pub(super) lock: &'a WorktreeLock,
     pub(super) path: PathBuf,
     pub(super) git_dir: PathBuf,
@@ -55,26 +56,26 @@ impl MovingCheckout<'_> {
         let path = self.index_lock();
         // Linked with its content in it: killed at any moment, a lock of ours can be told from others.
         let mark = self.git_dir.join("claude-codex.mark");
-        std::fs::write(&mark, OURS).map_err(|source| io("write", &mark, source))?;
+        std::fs::write(&mark, OURS).map_err(GitError::io("write", &mark))?;
         let start = Instant::now();
         loop {
             match std::fs::hard_link(&mark, &path) {
                 Ok(()) => break,
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(io("make", &path, source)),
+                Err(source) => return Err(GitError::io("make", &path)(source)),
             }
-            // It is our turn, so whoever made a lock of ours has died.
+            // We hold the merge lock, so the process that made a lock of ours has died.
             if is_locked_by_us(&self.git_dir) {
                 break;
             }
-            if start.elapsed() >= INDEX_PATIENCE {
+            if start.elapsed() >= INDEX_TIMEOUT {
                 let _ = std::fs::remove_file(&mark);
                 return Err(GitError::IndexLocked {
                     worktree: self.path.clone(),
                     lock: path,
                 });
             }
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         let _ = std::fs::remove_file(&mark);
         Ok(())
@@ -97,7 +98,7 @@ impl MovingCheckout<'_> {
             .filter(|(_, change)| change.before.is_none() && !change.is_submodule());
         let taken: BTreeSet<PathBuf> = added.filter_map(|(path, _)| self.taken(path)).collect();
         let taken: Vec<PathBuf> = taken.into_iter().collect();
-        for some in taken.chunks(AT_ONCE) {
+        for some in taken.chunks(MAX_PATHS) {
             // Without a rule of what to exclude, this lists ignored files too.
             let untracked = self
                 .call("ls-files")
@@ -116,7 +117,7 @@ impl MovingCheckout<'_> {
                 .stdout
                 .split(|byte| *byte == 0)
                 .filter(|name| !name.is_empty())
-                .take(SHOWN)
+                .take(MAX_SHOWN)
                 .map(|name| reveal_in_line(&String::from_utf8_lossy(name)))
                 .collect();
             if !files.is_empty() {
@@ -147,9 +148,9 @@ impl MovingCheckout<'_> {
     /// Copies the index, and brings the copy up to date with the files.
     pub(super) async fn prepare(&self) -> Result<(), GitError> {
         let next = self.next_index();
-        // Of a git that was killed: nobody else uses this name, and it is our turn.
+        // Left by a git that was killed: only merges use this name, and we hold their lock.
         let _ = std::fs::remove_file(self.git_dir.join(format!("{NEXT_INDEX}.lock")));
-        std::fs::copy(self.index(), &next).map_err(|source| io("copy", &self.index(), source))?;
+        std::fs::copy(self.index(), &next).map_err(GitError::io("copy", &self.index()))?;
         self.refresh().await
     }
 
@@ -169,7 +170,7 @@ impl MovingCheckout<'_> {
             .env("GIT_INDEX_FILE", self.next_index())
             .writes()
             .holding(self.lock)
-            .time(LONG_TIME)
+            .time(CHECKOUT_TIMEOUT)
     }
 
     /// Moves files and next index from one commit to another, or only finds out whether it can.
@@ -205,7 +206,7 @@ impl MovingCheckout<'_> {
 
     pub(super) fn use_next_index(&self) -> Result<(), GitError> {
         let next = self.next_index();
-        std::fs::rename(&next, self.index()).map_err(|source| io("rename", &next, source))
+        std::fs::rename(&next, self.index()).map_err(GitError::io("rename", &next))
     }
 
     /// Does what a move that was interrupted after the branch had moved has left to do.
@@ -246,7 +247,7 @@ impl MovingCheckout<'_> {
         for (path, change) in &changes {
             if change.after.is_none() && !change.is_submodule() && at_from(path, change) {
                 let file = self.path.join(path);
-                std::fs::remove_file(&file).map_err(|source| io("remove", &file, source))?;
+                std::fs::remove_file(&file).map_err(GitError::io("remove", &file))?;
                 self.remove_empty_parents(&file);
             }
         }
@@ -380,7 +381,7 @@ impl MovingCheckout<'_> {
             .call_in(&self.path, "cat-file")
             .arg("--filters")
             .arg(name)
-            .output(LARGEST_FILE)
+            .output(MAX_FILE)
             .run()
             .await?;
         Ok(whole.status.success() && whole.stdout.starts_with(&found))
@@ -400,7 +401,7 @@ impl MovingCheckout<'_> {
             .call_in(&self.path, "hook run")
             .args(["--ignore-missing", "post-merge", "--", "0"])
             .writes()
-            .time(LONG_TIME)
+            .time(CHECKOUT_TIMEOUT)
             .run()
             .await?;
         Ok(())
@@ -424,12 +425,4 @@ impl Change {
 /// Tells whether an index is locked by a merge.
 pub(super) fn is_locked_by_us(git_dir: &Path) -> bool {
     std::fs::read(git_dir.join("index.lock")).is_ok_and(|found| found == OURS)
-}
-
-fn io(action: &'static str, path: &Path, source: std::io::Error) -> GitError {
-    GitError::Io {
-        action,
-        path: path.to_owned(),
-        source,
-    }
 }

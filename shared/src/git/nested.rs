@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::discovery::Repository;
 use super::error::GitError;
+use super::paths::recorded_link;
 use super::refs::Head;
-use super::remove_worktree::recorded_link;
 use super::unsaved::UnsavedWork;
 
 /// A worktree inside another one.

@@ -1,11 +1,12 @@
-//! Pushes one commit to a branch, with the user's own credentials or a token that leaves no trace.
+//! `git push` of one commit to a branch, with the user's own credentials or with a token that is in no argument and no file.
 
 use std::path::Path;
 
-use super::command::{Call, LONG_TIME};
+use super::command::{CHECKOUT_TIMEOUT, Call};
 use super::discovery::Repository;
 use super::error::{GitError, NameKind, RejectReason};
-use super::names::{Oid, check_branch, check_remote};
+use super::names::{check_branch, check_remote};
+use super::oid::Oid;
 use super::scrub;
 use crate::model::Secret;
 use crate::model::hidden::first_hidden;
@@ -68,7 +69,7 @@ impl Repository {
             .args(["--porcelain", "--no-follow-tags"])
             .arg(format!("--recurse-submodules={submodules}"))
             .writes()
-            .time(LONG_TIME);
+            .time(CHECKOUT_TIMEOUT);
         if let Some(auth) = &spec.auth {
             call = with_auth(call, auth)?;
         }
@@ -169,7 +170,7 @@ fn outcome(call: &Call<'_>, finished: &Finished, spec: &PushSpec) -> Result<Push
     } else if says(&UNREACHABLE) {
         Err(GitError::RemoteUnreachable { remote, detail })
     } else if says(&["failed to push some refs"]) {
-        // Nothing was even offered to the remote: the pre-push hook ended it.
+        // Nothing was offered to the remote: the pre-push hook refused.
         Err(GitError::PushRejected {
             reason: RejectReason::Hook,
             detail,

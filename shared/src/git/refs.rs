@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::command::Call;
+use super::command::{Git, Place};
 use super::discovery::Repository;
 use super::error::GitError;
+use super::libgit2::{self, Unanswered};
 use super::lock::WorktreeLock;
-use super::names::{
-    Oid, check_branch, check_config_key, check_reference, check_remote, check_revision,
-};
+use super::names::{check_branch, check_config_key, check_reference, check_remote, check_revision};
+use super::oid::Oid;
 use super::scrub::url_without_credentials;
 use crate::process::Finished;
 
@@ -31,74 +31,105 @@ impl Head {
     }
 }
 
-pub(super) async fn head<'a>(call: impl Fn(&'static str) -> Call<'a>) -> Result<Head, GitError> {
-    let branch = call("symbolic-ref")
-        .args(["--quiet", "HEAD"])
-        .answer()
-        .await?;
-    let commit = call("rev-parse")
-        .args(["--verify", "--quiet", "HEAD^{commit}"])
-        .answer()
-        .await?;
-    let branch = branch.map(|answer| {
-        let name = line(&answer);
-        name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned()
-    });
-    match (branch, commit) {
-        (Some(name), Some(_)) => Ok(Head::Branch(name)),
-        (Some(name), None) => Ok(Head::Unborn(name)),
-        (None, Some(answer)) => Ok(Head::Detached(oid(&answer)?)),
-        (None, None) => Err(GitError::RevisionNotFound {
+impl Git {
+    /// Returns what is checked out at a place.
+    pub(super) async fn head_at(&self, place: Place<'_>) -> Result<Head, GitError> {
+        let in_process = |repository: &git2::Repository| {
+            let commit = libgit2::read_ref(repository, "HEAD")?;
+            let target = libgit2::symbolic_target(repository, "HEAD")?;
+            named_head(target, commit).ok_or(Unanswered)
+        };
+        if let Some(head) = self.ask(place, in_process).await {
+            return Ok(head);
+        }
+        let branch = self
+            .call(place, "symbolic-ref")
+            .args(["--quiet", "HEAD"])
+            .answer()
+            .await?;
+        let commit = self.commit_of(place, "HEAD").await?;
+        let branch = branch.map(|answer| line(&answer));
+        named_head(branch, commit).ok_or_else(|| GitError::RevisionNotFound {
             revision: "HEAD".to_owned(),
-        }),
+        })
+    }
+
+    /// Returns the commit of HEAD or of a full reference name.
+    async fn commit_of(&self, place: Place<'_>, name: &str) -> Result<Option<Oid>, GitError> {
+        let wanted = name.to_owned();
+        let in_process = move |repository: &_| libgit2::read_ref(repository, &wanted);
+        if let Some(commit) = self.ask(place, in_process).await {
+            return Ok(commit);
+        }
+        let answer = self
+            .call(place, "rev-parse")
+            .args(["--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{name}^{{commit}}"))
+            .answer()
+            .await?;
+        answer.as_ref().map(oid).transpose()
+    }
+}
+
+fn named_head(branch: Option<String>, commit: Option<Oid>) -> Option<Head> {
+    let name = |full: String| {
+        full.strip_prefix("refs/heads/")
+            .map(str::to_owned)
+            .unwrap_or(full)
+    };
+    match (branch.map(name), commit) {
+        (Some(name), Some(_)) => Some(Head::Branch(name)),
+        (Some(name), None) => Some(Head::Unborn(name)),
+        (None, commit) => commit.map(Head::Detached),
     }
 }
 
 impl Repository {
     /// Returns what the given worktree has checked out.
     pub async fn head(&self, worktree: &Path) -> Result<Head, GitError> {
-        head(|operation| self.call_in(worktree, operation)).await
+        self.git.head_at(Place::Worktree(worktree)).await
     }
 
     /// Returns what the main worktree has checked out; in a bare repository, what a clone would get.
     pub async fn main_head(&self) -> Result<Head, GitError> {
-        head(|operation| self.call(operation)).await
+        let place = Place::Repository(self.common_dir());
+        self.git.head_at(place).await
     }
 
     /// Returns the commit that the given worktree stands on.
     pub async fn head_commit(&self, worktree: &Path) -> Result<Oid, GitError> {
-        let answer = self
-            .call_in(worktree, "rev-parse")
-            .args(["--verify", "--quiet", "HEAD^{commit}"])
-            .answer()
-            .await?
-            .ok_or_else(|| GitError::EmptyRepository {
-                path: worktree.to_owned(),
-            })?;
-        oid(&answer)
+        let commit = self
+            .git
+            .commit_of(Place::Worktree(worktree), "HEAD")
+            .await?;
+        commit.ok_or_else(|| GitError::EmptyRepository {
+            path: worktree.to_owned(),
+        })
     }
 
     /// Returns the branch that work starts from: the remote's default, the current one, main, master.
     pub async fn default_branch(&self) -> Result<Option<String>, GitError> {
-        let remote = self
-            .call("symbolic-ref")
-            .args(["--quiet", "refs/remotes/origin/HEAD"])
-            .answer()
-            .await?;
-        let current = self
-            .call("symbolic-ref")
-            .args(["--quiet", "HEAD"])
-            .answer()
-            .await?;
+        let remote = self.symbolic_target("refs/remotes/origin/HEAD").await?;
+        let current = self.symbolic_target("HEAD").await?;
         let named = [(remote, "refs/remotes/origin/"), (current, "refs/heads/")]
             .into_iter()
-            .filter_map(|(answer, prefix)| Some(line(&answer?).strip_prefix(prefix)?.to_owned()));
+            .filter_map(|(target, prefix)| Some(target?.strip_prefix(prefix)?.to_owned()));
         for name in named.chain(["main".to_owned(), "master".to_owned()]) {
             if check_branch(&name).is_ok() && self.branch_tip(&name).await?.is_some() {
                 return Ok(Some(name));
             }
         }
         Ok(None)
+    }
+
+    /// Returns the full name that a symbolic reference leads to; none if it is missing, or not symbolic.
+    async fn symbolic_target(&self, name: &'static str) -> Result<Option<String>, GitError> {
+        let in_process = |repository: &_| libgit2::symbolic_target(repository, name);
+        if let Some(target) = self.ask(in_process).await {
+            return Ok(target);
+        }
+        let call = self.call("symbolic-ref").args(["--quiet", name]);
+        Ok(call.answer().await?.map(|answer| line(&answer)))
     }
 
     /// Returns the tip of a branch: the local one, or else the one last fetched from origin.
@@ -124,6 +155,11 @@ impl Repository {
             && let Some(tip) = self.branch_tip(revision).await?
         {
             return Ok(tip);
+        }
+        let wanted = revision.to_owned();
+        let in_process = move |repository: &_| libgit2::resolve(repository, &wanted);
+        if let Some(commit) = self.ask(in_process).await {
+            return Ok(commit);
         }
         let answer = self
             .call("rev-parse")
@@ -161,13 +197,8 @@ impl Repository {
     /// Returns the commit of a full reference name, if there is such a reference.
     pub async fn read_ref(&self, name: &str) -> Result<Option<Oid>, GitError> {
         check_reference(name)?;
-        let answer = self
-            .call("rev-parse")
-            .args(["--verify", "--quiet", "--end-of-options"])
-            .arg(format!("{name}^{{commit}}"))
-            .answer()
-            .await?;
-        answer.as_ref().map(oid).transpose()
+        let place = Place::Repository(self.common_dir());
+        self.git.commit_of(place, name).await
     }
 
     /// Deletes a reference; one that is gone already is fine.

@@ -1,4 +1,4 @@
-//! Removes a worktree so that whoever is killed on the way leaves it whole or gone.
+//! Removes a worktree atomically: a process that is killed on the way leaves it whole or gone.
 //!
 //! First it is renamed: nothing writes into it by its path any more, and what came after the first
 //! look is found by a second one. Then git's record of it goes, by a rename too, under the
@@ -10,21 +10,23 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::delete_folder::{delete_folder, entries};
-use super::discovery::{Repository, path_of_line};
+use super::discovery::Repository;
 use super::error::GitError;
 use super::lock::WorktreeLock;
 use super::mounts::mounts_in;
 use super::nested::Nested;
-use super::unsaved::UnsavedWork;
-use super::worktree::{LONGEST_LINK, UNFINISHED, remove_directory, resolved};
-use crate::{fault, file};
+use super::paths::{link_of, linked_record, recorded_link, resolved};
+use super::unsaved::{Leaving, UnsavedWork};
+use super::worktree::{UNFINISHED, remove_directory};
+use crate::fault;
+use crate::file;
 
 /// Ends the name of a worktree that is being removed.
 const MARK: &str = ".removing";
 /// Where git's records of removed worktrees go, in the common directory.
 const RECORDS: &str = "claude-codex-removed";
-/// Waste this old is nobody's work any more.
-const ABANDONED: Duration = Duration::from_mins(1);
+/// Waste that is older belongs to a removal that has died.
+const WASTE_GRACE: Duration = Duration::from_mins(1);
 
 impl Repository {
     /// Removes a linked worktree unless something would be lost with it and with `own_branch`: then
@@ -33,6 +35,23 @@ impl Repository {
         &self,
         path: &Path,
         own_branch: Option<&str>,
+    ) -> Result<Option<UnsavedWork>, GitError> {
+        self.remove_if_saved(path, Leaving::WithBranches(own_branch))
+            .await
+    }
+
+    /// Does the same with a worktree whose branch stays.
+    pub async fn remove_worktree_beside_branches(
+        &self,
+        path: &Path,
+    ) -> Result<Option<UnsavedWork>, GitError> {
+        self.remove_if_saved(path, Leaving::Alone).await
+    }
+
+    async fn remove_if_saved(
+        &self,
+        path: &Path,
+        leaving: Leaving<'_>,
     ) -> Result<Option<UnsavedWork>, GitError> {
         let path = resolved(path);
         self.restore_worktree(&path).await?;
@@ -50,7 +69,7 @@ impl Repository {
             }
             return Ok(unsaved);
         }
-        let unsaved = self.unsaved_work(&path, own_branch).await?;
+        let unsaved = self.unsaved(&path, leaving).await?;
         if !unsaved.is_nothing() {
             return Ok(Some(unsaved));
         }
@@ -60,7 +79,7 @@ impl Repository {
             Ok(true) => self.forget_set_aside(&record, &aside).await,
             Ok(false) => {
                 put_back(&aside, &path, &record)?;
-                return Ok(Some(self.unsaved_work(&path, own_branch).await?));
+                return Ok(Some(self.unsaved(&path, leaving).await?));
             }
             Err(error) => Err(error),
         };
@@ -68,7 +87,7 @@ impl Repository {
             if aside.symlink_metadata().is_ok() {
                 put_back(&aside, &path, &record)?;
             } else if path.symlink_metadata().is_err() {
-                // Whoever was faster has removed it.
+                // Another process has removed it.
                 return Ok(None);
             }
             return Err(error);
@@ -162,7 +181,7 @@ impl Repository {
             let abandoned = waste.symlink_metadata().is_ok_and(|found| {
                 let changed = Duration::from_secs(found.ctime().unsigned_abs());
                 let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH + changed);
-                age.is_ok_and(|age| age > ABANDONED)
+                age.is_ok_and(|age| age > WASTE_GRACE)
             });
             if abandoned {
                 delete(&waste).await;
@@ -221,7 +240,7 @@ impl Repository {
         match std::fs::read_dir(&folder) {
             Ok(found) => Ok(found.flatten().map(|entry| entry.path()).collect()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(source) => Err(io("read", &folder, source)),
+            Err(source) => Err(GitError::io("read", &folder)(source)),
         }
     }
 
@@ -262,7 +281,7 @@ impl Repository {
     /// Takes away git's record of a worktree; what is returned is to be deleted.
     fn forget_under_lock(&self, record: &Path, _lock: &WorktreeLock) -> Result<PathBuf, GitError> {
         let folder = self.common_dir().join(RECORDS);
-        std::fs::create_dir_all(&folder).map_err(|source| io("make", &folder, source))?;
+        std::fs::create_dir_all(&folder).map_err(GitError::io("make", &folder))?;
         let name = record.file_name().unwrap_or_default();
         let free = |number: u32| {
             let mut name = name.to_owned();
@@ -270,7 +289,7 @@ impl Repository {
             folder.join(name)
         };
         let waste = match rename_to_free(record, free) {
-            // Somebody else was faster.
+            // Another process has taken it.
             Err(_) if !record.exists() => free(0),
             outcome => outcome?,
         };
@@ -295,20 +314,20 @@ fn set_aside(path: &Path) -> Result<PathBuf, GitError> {
 }
 
 fn put_back(aside: &Path, path: &Path, record: &Path) -> Result<(), GitError> {
-    std::fs::rename(aside, path).map_err(|source| io("rename", aside, source))?;
+    std::fs::rename(aside, path).map_err(GitError::io("rename", aside))?;
     if recorded_link(record).is_none_or(|link| link != path.join(".git")) {
         use std::os::unix::ffi::OsStrExt;
         let mut line = path.join(".git").as_os_str().as_bytes().to_owned();
         line.push(b'\n');
-        let file = record.join("gitdir");
-        std::fs::write(&file, line).map_err(|source| io("write", &file, source))?;
+        let gitdir = record.join("gitdir");
+        file::replace(&gitdir, line, None).map_err(GitError::io("write", &gitdir))?;
     }
     Ok(())
 }
 
 /// Renames to the first of the names that is not taken.
 fn rename_to_free(from: &Path, name: impl Fn(u32) -> PathBuf) -> Result<PathBuf, GitError> {
-    const MOST: u32 = 1_000;
+    const MAX_NAMES: u32 = 1_000;
     let mut number = 0;
     loop {
         let to = name(number);
@@ -317,10 +336,10 @@ fn rename_to_free(from: &Path, name: impl Fn(u32) -> PathBuf) -> Result<PathBuf,
                 fault::after("rename of a worktree or its record");
                 return Ok(to);
             }
-            Err(error) if number < MOST && to.symlink_metadata().is_ok() => {
+            Err(error) if number < MAX_NAMES && to.symlink_metadata().is_ok() => {
                 tracing::debug!(%error, "{} is taken", to.display());
             }
-            Err(source) => return Err(io("rename", from, source)),
+            Err(source) => return Err(GitError::io("rename", from)(source)),
         }
         number += 1;
     }
@@ -349,40 +368,13 @@ fn ends(end: &str) -> bool {
     })
 }
 
-/// Reads which record the `.git` file of a worktree names.
-pub(super) fn linked_record(worktree: &Path) -> Option<PathBuf> {
-    link_of(worktree)?.canonicalize().ok()
-}
-
-fn link_of(worktree: &Path) -> Option<PathBuf> {
-    let line = file::read(&worktree.join(".git"), LONGEST_LINK).ok()?;
-    let record = path_of_line(line.strip_prefix(b"gitdir: ")?);
-    Some(worktree.join(record))
-}
-
-/// Reads which `.git` file a record names.
-pub(super) fn recorded_link(record: &Path) -> Option<PathBuf> {
-    let text = std::fs::read(record.join("gitdir")).ok()?;
-    let link = record.join(path_of_line(&text));
-    let folder = link.parent()?;
-    Some(resolved(folder).join(".git"))
-}
-
-/// Deletes waste. What resists is left to whoever comes next: git does not know it any more.
+/// Deletes waste. What can't be deleted is left to the next removal: git has forgotten it already.
 async fn delete(waste: &Path) {
     const ATTEMPTS: u32 = 3;
     // Something may just have written one more file.
-    const PAUSE: Duration = Duration::from_millis(20);
+    const RETRY_INTERVAL: Duration = Duration::from_millis(20);
     fault::after("all but the deletion of a worktree's files");
-    if let Err(error) = delete_folder(waste, ATTEMPTS, PAUSE).await {
+    if let Err(error) = delete_folder(waste, ATTEMPTS, RETRY_INTERVAL).await {
         tracing::warn!(%error, "{} could not be deleted", waste.display());
-    }
-}
-
-fn io(action: &'static str, path: &Path, source: std::io::Error) -> GitError {
-    GitError::Io {
-        action,
-        path: path.to_owned(),
-        source,
     }
 }

@@ -1,30 +1,31 @@
-//! Makes text from git, hooks and remotes fit to be shown: no secrets, no terminal codes, no floods.
+//! Redacts secrets and terminal codes in text from git, hooks and remotes, and bounds it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::model::Secret;
 use crate::model::hidden::drop_hidden;
+use crate::model::secrets::{REDACTED, without_url_credentials};
 
-/// Text from a child that goes into an error is cut here: enough for any message, not for a dump.
-const SHOWN: usize = 4_000;
+/// How much of a child's output an error holds: enough for any message, not for a dump.
+const MAX_SHOWN: usize = 4_000;
 
 /// Returns the text without the secret, URL credentials and hidden characters, and bounded.
 pub(super) fn shown(text: &str, secret: Option<&Secret>) -> String {
     let mut text = text.to_owned();
     for part in secret.map(parts).unwrap_or_default() {
         if part.len() >= 4 {
-            text = text.replace(&part, "***");
+            text = text.replace(&part, REDACTED);
         }
     }
-    let text = without_credentials(&text);
+    let text = without_url_credentials(&text);
     let printable = drop_hidden(&text);
     let printable = printable.trim();
-    if printable.len() <= SHOWN {
+    if printable.len() <= MAX_SHOWN {
         return printable.to_owned();
     }
     // The end says why git gave up; the beginning is often a hook's chatter.
-    let start = (printable.len() - SHOWN..printable.len())
+    let start = (printable.len() - MAX_SHOWN..printable.len())
         .find(|&index| printable.is_char_boundary(index))
         .unwrap_or(printable.len());
     format!("[…]{}", &printable[start..])
@@ -44,32 +45,6 @@ fn parts(header: &Secret) -> Vec<String> {
         .flatten()
         .map(str::to_owned)
         .collect()
-}
-
-/// Replaces the user and password of every URL in the text.
-pub(super) fn without_credentials(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(position) = rest.find("://") {
-        let (before, after) = rest.split_at(position + 3);
-        clean.push_str(before);
-        let end = after
-            .find(|character: char| {
-                character.is_whitespace() || matches!(character, '/' | '\'' | '"')
-            })
-            .unwrap_or(after.len());
-        let (authority, tail) = after.split_at(end);
-        match authority.rsplit_once('@') {
-            Some((_, host)) => {
-                clean.push_str("***@");
-                clean.push_str(host);
-            }
-            None => clean.push_str(authority),
-        }
-        rest = tail;
-    }
-    clean.push_str(rest);
-    clean
 }
 
 /// Returns an http(s) URL without user and password, any other URL as it is.
@@ -93,14 +68,17 @@ mod tests {
         let secret = Secret::new("Authorization: Basic c2VjcmV0");
         let text = "fatal: https://me:pw@host/x said \u{1b}[31mc2VjcmV0\u{1b}[0m, Authorization: Basic c2VjcmV0";
         let shown = shown(text, Some(&secret));
-        assert_eq!(shown, "fatal: https://***@host/x said [31m***[0m, ***");
-        assert_eq!(format!("{secret:?}"), "Secret(***)");
+        assert_eq!(
+            shown,
+            "fatal: https://[redacted]@host/x said [31m[redacted][0m, [redacted]"
+        );
+        assert_eq!(format!("{secret:?}"), "Secret([redacted])");
     }
 
     #[test]
     fn a_password_does_not_show_outside_its_header_either() {
         let secret = Secret::new("Authorization: Basic bWU6cGFzc3dvcmQ=");
-        assert_eq!(shown("me, password!", Some(&secret)), "me, ***!");
+        assert_eq!(shown("me, password!", Some(&secret)), "me, [redacted]!");
     }
 
     #[test]
@@ -117,6 +95,5 @@ mod tests {
             "https://h/o/r@1"
         );
         assert_eq!(url_without_credentials("git@h:o/r"), "git@h:o/r");
-        assert_eq!(without_credentials("a://b c://u@d"), "a://b c://***@d");
     }
 }

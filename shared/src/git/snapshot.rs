@@ -1,4 +1,4 @@
-//! A worktree's files as they were at one moment, and what has changed since.
+//! Snapshots of a worktree's files, and the changes since.
 //!
 //! A snapshot is an index and an object database of its own in a folder of ours: it begins as a copy of the
 //! worktree's index, so that files which are unchanged are known by their times and sizes, and neither the
@@ -6,19 +6,19 @@
 //! hidden from git (times that are not looked at, assumed or skipped entries, a monitor) are switched off.
 
 use std::collections::BTreeSet;
-use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::command::{Call, Git, Place};
-use super::discovery::{Repository, path_of, path_of_line};
+use super::discovery::Repository;
 use super::error::GitError;
+use super::paths::{path_of, path_of_line};
+use crate::file;
 use crate::model::Alteration;
 
 /// Reading all files of a large worktree once.
-const TIME: Duration = Duration::from_mins(2);
+const SNAPSHOT_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Settings that would keep git from looking.
 const LOOK: [&str; 12] = [
@@ -75,7 +75,8 @@ impl Snapshot {
 
     /// Takes the snapshot, or brings it up to date. Only files that are wanted are kept with their contents.
     pub async fn take(&self, wanted: impl Fn(&Path) -> bool) -> Result<(), GitError> {
-        self.make_folder(&self.folder.join("objects"))?;
+        let objects = self.folder.join("objects");
+        file::make_private_folder(&objects).map_err(GitError::io("make", &objects))?;
         let index = self.index();
         if !index.exists() {
             self.copy_index(&index).await?;
@@ -102,17 +103,15 @@ impl Snapshot {
             list.extend_from_slice(path.as_os_str().as_bytes());
             list.push(0);
         }
-        self.write(&self.folder.join("ignored"), &list)
+        let path = self.folder.join("ignored");
+        std::fs::write(&path, &list).map_err(GitError::io("write", &path))
     }
 
     /// Returns every file that is not as it was, new ones included; sorted.
     pub async fn changes(&self) -> Result<Vec<Changed>, GitError> {
         if !self.index().exists() {
-            return Err(self.io(
-                "find the snapshot",
-                &self.index(),
-                std::io::ErrorKind::NotFound.into(),
-            ));
+            let missing = std::io::ErrorKind::NotFound.into();
+            return Err(GitError::io("find the snapshot", &self.index())(missing));
         }
         let (mut changes, new, ignored) =
             tokio::try_join!(self.differing(), self.untracked(), self.ignored())?;
@@ -149,7 +148,7 @@ impl Snapshot {
         for change in changes {
             let from = self.worktree.join(&change.path);
             if from.symlink_metadata().is_ok() {
-                self.keep(&from, &kept.join(&change.path))?;
+                keep(&from, &kept.join(&change.path))?;
             }
             match change.how {
                 Alteration::Modified | Alteration::Deleted => {
@@ -171,19 +170,6 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Moves a file away; over the borders of file systems it is copied.
-    fn keep(&self, from: &Path, to: &Path) -> Result<(), GitError> {
-        if let Some(folder) = to.parent() {
-            self.make_folder(folder)?;
-        }
-        if std::fs::rename(from, to).is_ok() {
-            return Ok(());
-        }
-        std::fs::copy(from, to)
-            .and_then(|_| std::fs::remove_file(from))
-            .map_err(|source| self.io("keep", from, source))
-    }
-
     fn index(&self) -> PathBuf {
         self.folder.join("index")
     }
@@ -192,7 +178,7 @@ impl Snapshot {
         self.git
             .call(Place::Worktree(&self.worktree), operation)
             .settings(LOOK)
-            .time(TIME)
+            .time(SNAPSHOT_TIMEOUT)
             .env("GIT_INDEX_FILE", self.index())
             .env("GIT_OBJECT_DIRECTORY", self.folder.join("objects"))
             .env(
@@ -214,7 +200,7 @@ impl Snapshot {
             Ok(_) => Ok(()),
             // A repository without a first commit: every file is new.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(source) => Err(self.io("copy", &from, source)),
+            Err(source) => Err(GitError::io("copy", &from)(source)),
         }
     }
 
@@ -303,30 +289,19 @@ impl Snapshot {
             .map(path_of)
             .collect())
     }
+}
 
-    fn make_folder(&self, folder: &Path) -> Result<(), GitError> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|source| self.io("make", folder, source))
+/// Moves a file away; copies it to another file system.
+fn keep(from: &Path, to: &Path) -> Result<(), GitError> {
+    if let Some(folder) = to.parent() {
+        file::make_private_folder(folder).map_err(GitError::io("make", folder))?;
     }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), GitError> {
-        std::fs::write(path, bytes).map_err(|source| self.io("write", path, source))
+    if std::fs::rename(from, to).is_ok() {
+        return Ok(());
     }
-
-    #[expect(
-        clippy::unused_self,
-        reason = "reads as what the snapshot could not do"
-    )]
-    fn io(&self, action: &'static str, path: &Path, source: std::io::Error) -> GitError {
-        GitError::Io {
-            action,
-            path: path.to_owned(),
-            source,
-        }
-    }
+    std::fs::copy(from, to)
+        .and_then(|_| std::fs::remove_file(from))
+        .map_err(GitError::io("keep", from))
 }
 
 /// Finds the top level and the common git directory of the worktree around a path, without running git.

@@ -1,12 +1,13 @@
-//! What is changed in a worktree, and how its branch stands to its upstream.
+//! `git status`: the changes in a worktree, and how far its branch is ahead of and behind its upstream.
 
 use std::path::{Path, PathBuf};
 
 use super::command::Call;
-use super::discovery::{Repository, path_of};
+use super::discovery::Repository;
 use super::error::GitError;
 use super::history::AheadBehind;
-use super::names::Oid;
+use super::oid::Oid;
+use super::paths::path_of;
 use super::refs::Head;
 use crate::process::{Finished, ProcessError};
 
@@ -99,8 +100,8 @@ impl Repository {
         self.bounded_status(worktree, &EVERYTHING, limit).await
     }
 
-    /// Does the same for somebody who may delete the worktree: by the files themselves, not by what a
-    /// monitor or a setting says of them. Of submodules it sees only whether another commit is checked out.
+    /// Does the same before a deletion: by the files themselves, not by what a file system monitor or a setting says of
+    /// them. Of submodules it sees only whether another commit is checked out.
     pub(super) async fn status_without_submodules(
         &self,
         worktree: &Path,
@@ -112,7 +113,7 @@ impl Repository {
     async fn bounded_status(
         &self,
         worktree: &Path,
-        look: &Look,
+        look: &StatusOptions,
         limit: usize,
     ) -> Result<Status, GitError> {
         match self.read_status(worktree, look, "normal", limit).await {
@@ -132,7 +133,7 @@ impl Repository {
     async fn read_status(
         &self,
         worktree: &Path,
-        look: &Look,
+        look: &StatusOptions,
         untracked: &str,
         limit: usize,
     ) -> Result<Status, GitError> {
@@ -154,7 +155,7 @@ impl Repository {
 }
 
 /// How closely to look at a worktree.
-struct Look {
+struct StatusOptions {
     ignored_submodules: &'static str,
     settings: &'static [&'static str],
     /// A folder that can't be read is a failure.
@@ -169,17 +170,17 @@ pub(super) fn refuse_unseen(call: &Call<'_>, finished: &Finished) -> Result<(), 
     Ok(())
 }
 
-const EVERYTHING: Look = Look {
+const EVERYTHING: StatusOptions = StatusOptions {
     ignored_submodules: "none",
     settings: &[],
     must_see_all: false,
 };
-const BEFORE_REMOVAL: Look = Look {
+const BEFORE_REMOVAL: StatusOptions = StatusOptions {
     ignored_submodules: "dirty",
     settings: &BY_THE_FILES,
     must_see_all: true,
 };
-/// A monitor that has died, or lies, says that nothing has changed; so do times and sizes that were kept.
+/// A file system monitor that has died, or lies, says that nothing has changed; so do times and sizes that were preserved.
 pub(super) const BY_THE_FILES: [&str; 8] = [
     "-c",
     "core.fsmonitor=false",

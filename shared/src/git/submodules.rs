@@ -1,4 +1,4 @@
-//! Work inside submodules, and inside repositories that were made in a folder of the worktree. They lie
+//! Unsaved work inside submodules, and inside repositories that were made in a folder of the worktree. They lie
 //! in the git directory of the worktree (or in the worktree itself) and are deleted with it, so what
 //! their own remotes lack exists nowhere else.
 //!
@@ -10,13 +10,13 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use super::command::{Call, Place};
-use super::discovery::{Repository, path_of_line};
+use super::discovery::Repository;
 use super::error::GitError;
+use super::history::parse_count;
 use super::index::{Listing, concealed};
-use super::remove_worktree::{linked_record, recorded_link};
+use super::operation::{Operation, operation_in};
+use super::paths::{linked_record, path_of_line, recorded_link, resolved};
 use super::status::{parse_status, refuse_unseen};
-use super::unsaved::{Operation, operation_in, parse_count};
-use super::worktree::resolved;
 
 /// What agents write into a submodule's configuration must not run in our name.
 const GUARDS: [&str; 14] = [

@@ -1,22 +1,25 @@
-//! What would be lost if a worktree and its branch were deleted.
+//! Unsaved work: what would be lost if a worktree and its branch were deleted.
 
 use std::path::{Path, PathBuf};
 
 use super::command::{Call, Place};
-use super::discovery::{Repository, path_of_line};
+use super::discovery::Repository;
 use super::error::GitError;
-use super::history::{Commit, LOG_FORMAT, parse_log};
+use super::history::{Commit, LOG_FORMAT, parse_count, parse_log};
 use super::index::{Listing, concealed};
+use super::libgit2;
 use super::mounts::mounts_in;
-use super::names::{Oid, check_branch};
-use super::refs::{Head, head};
+use super::names::check_branch;
+use super::oid::Oid;
+use super::operation::{Operation, operation_in};
+use super::paths::{path_of_line, resolved};
+use super::refs::Head;
 use super::status::{BY_THE_FILES, Entry, Status};
 use super::submodules::SubmoduleWork;
-use super::worktree::resolved;
 use crate::process::Finished;
 
-const SHOWN_ENTRIES: usize = 20;
-const SHOWN_COMMITS: usize = 20;
+const MAX_SHOWN_ENTRIES: usize = 20;
+const MAX_SHOWN_COMMITS: usize = 20;
 /// Where else a commit may be kept: what `--exclude` leaves out of the names there, and git's word for all of them.
 const ELSEWHERE: [(&str, &str); 4] = [
     ("refs/heads/", "--branches"),
@@ -32,7 +35,7 @@ const OWN_REFERENCES: [&str; 3] = [
 ];
 
 /// Stashes are not among it: they belong to the repository and outlive the worktree. Neither are
-/// commits that only a reflog leads to: whoever amended or reset has given them up.
+/// commits that only a reflog leads to: amending and resetting give them up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsavedWork {
     /// How many files or untracked directories are not committed.
@@ -69,21 +72,22 @@ impl UnsavedWork {
     }
 }
 
-/// An operation of git that waits for someone to go on with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    Merge,
-    Rebase,
-    CherryPick,
-    Revert,
-    Bisect,
+/// What goes with a worktree.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Leaving<'b> {
+    /// No branch.
+    Alone,
+    /// The branch that it has checked out, and this one.
+    WithBranches(Option<&'b str>),
 }
 
-pub(super) fn parse_count(output: &[u8]) -> Result<usize, GitError> {
-    std::str::from_utf8(output)
-        .ok()
-        .and_then(|text| text.trim().parse().ok())
-        .ok_or_else(|| GitError::unexpected("rev-list", output))
+impl<'b> Leaving<'b> {
+    fn own_branch(self) -> Option<&'b str> {
+        match self {
+            Self::Alone => None,
+            Self::WithBranches(own) => own,
+        }
+    }
 }
 
 impl Repository {
@@ -97,7 +101,21 @@ impl Repository {
         worktree: &Path,
         own_branch: Option<&str>,
     ) -> Result<UnsavedWork, GitError> {
-        own_branch.map(check_branch).transpose()?;
+        self.unsaved(worktree, Leaving::WithBranches(own_branch))
+            .await
+    }
+
+    /// Finds what would be lost with the worktree alone: all branches stay.
+    pub async fn unsaved_beside_branches(&self, worktree: &Path) -> Result<UnsavedWork, GitError> {
+        self.unsaved(worktree, Leaving::Alone).await
+    }
+
+    pub(super) async fn unsaved(
+        &self,
+        worktree: &Path,
+        leaving: Leaving<'_>,
+    ) -> Result<UnsavedWork, GitError> {
+        leaving.own_branch().map(check_branch).transpose()?;
         let git_dir = self.git_dir(worktree).await?;
         if !resolved(&git_dir).starts_with(resolved(self.common_dir())) {
             // Somebody has made another repository of it.
@@ -110,7 +128,7 @@ impl Repository {
             call.env("GIT_WORK_TREE", worktree)
         };
         let (status, listing) = tokio::try_join!(
-            self.status_without_submodules(worktree, SHOWN_ENTRIES),
+            self.status_without_submodules(worktree, MAX_SHOWN_ENTRIES),
             Listing::read(call("ls-files"), worktree)
         )?;
         let submodules = self.submodule_work(worktree, &git_dir, &listing).await?;
@@ -125,9 +143,7 @@ impl Repository {
         } else {
             status.total
         };
-        let (commits, newest_commits) = self
-            .commits_only_here(worktree, &status, own_branch)
-            .await?;
+        let (commits, newest_commits) = self.commits_only_here(worktree, &status, leaving).await?;
         Ok(UnsavedWork {
             uncommitted,
             entries: status.entries,
@@ -158,7 +174,7 @@ impl Repository {
 
     async fn work_in_record(&self, record: &Path) -> Result<UnsavedWork, GitError> {
         let call = |operation| self.git.call(Place::Repository(record), operation);
-        let head = head(call).await?;
+        let head = self.git.head_at(Place::Repository(record)).await?;
         let staged = match &head {
             _ if !record.join("index").exists() => 0,
             Head::Unborn(_) => lines(&call("ls-files").arg("-z").success().await?),
@@ -215,6 +231,15 @@ impl Repository {
         Ok(commits)
     }
 
+    /// Counts the commits that would be lost with a branch; none if it is gone.
+    pub async fn unsaved_on_branch(&self, branch: &str) -> Result<usize, GitError> {
+        check_branch(branch)?;
+        match self.read_ref(&format!("refs/heads/{branch}")).await? {
+            Some(tip) => self.commits_only_on(branch, &tip).await,
+            None => Ok(0),
+        }
+    }
+
     /// Counts the commits of a branch that nothing else leads to.
     async fn commits_only_on(&self, branch: &str, tip: &Oid) -> Result<usize, GitError> {
         let counted = self
@@ -245,8 +270,9 @@ impl Repository {
         &self,
         worktree: &Path,
         status: &Status,
-        own_branch: Option<&str>,
+        leaving: Leaving<'_>,
     ) -> Result<(usize, Vec<Commit>), GitError> {
+        let own_branch = leaving.own_branch();
         let mut range = Vec::new();
         if status.commit.is_some() {
             range.push("HEAD".to_owned());
@@ -257,7 +283,10 @@ impl Repository {
             range.push(format!("refs/heads/{name}"));
         }
         range.extend(OWN_REFERENCES.map(str::to_owned));
-        let going: Vec<&str> = status.head.branch().into_iter().chain(own_branch).collect();
+        let going: Vec<&str> = match leaving {
+            Leaving::Alone => Vec::new(),
+            Leaving::WithBranches(own) => status.head.branch().into_iter().chain(own).collect(),
+        };
         range.extend(self.kept_elsewhere(&going).await?);
         let counted = self
             .call_in(worktree, "rev-list")
@@ -270,13 +299,17 @@ impl Repository {
         let log = self
             .call_in(worktree, "log")
             .args(LOG_FORMAT)
-            .arg(format!("--max-count={SHOWN_COMMITS}"))
+            .arg(format!("--max-count={MAX_SHOWN_COMMITS}"))
             .args(&range);
         Ok((count, parse_log(&over_all_references(&log).await?.stdout)?))
     }
 
     /// Returns the git directory of one worktree.
     pub(super) async fn git_dir(&self, worktree: &Path) -> Result<PathBuf, GitError> {
+        let place = Place::Worktree(worktree);
+        if let Some((git_dir, _)) = self.git.ask(place, libgit2::directories).await {
+            return Ok(git_dir);
+        }
         let answer = self
             .call_in(worktree, "rev-parse")
             .args(["--path-format=absolute", "--git-dir"])
@@ -310,30 +343,4 @@ fn lines(listed: &Finished) -> usize {
         .split(|byte| *byte == 0)
         .count()
         .saturating_sub(1)
-}
-
-/// Finds what was begun in a worktree and not finished.
-pub(super) fn operation_in(git_dir: &Path) -> Option<Operation> {
-    let signs = [
-        ("rebase-merge", Operation::Rebase),
-        ("rebase-apply", Operation::Rebase),
-        ("MERGE_HEAD", Operation::Merge),
-        ("CHERRY_PICK_HEAD", Operation::CherryPick),
-        ("REVERT_HEAD", Operation::Revert),
-        ("BISECT_LOG", Operation::Bisect),
-    ];
-    let begun = signs
-        .into_iter()
-        .find(|(name, _)| git_dir.join(name).exists())
-        .map(|(_, operation)| operation);
-    begun.or_else(|| {
-        // Commits that are still to be picked, between two of them.
-        let todo = std::fs::read(git_dir.join("sequencer/todo")).ok()?;
-        let is_revert = todo.starts_with(b"revert");
-        Some(if is_revert {
-            Operation::Revert
-        } else {
-            Operation::CherryPick
-        })
-    })
 }

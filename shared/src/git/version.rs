@@ -1,17 +1,13 @@
-//! Which git is installed, and whether it is new enough.
+//! The version of the installed git, and the oldest that is supported.
 
 use std::fmt;
-use std::path::Path;
-
-use super::command::{Git, Place};
-use super::error::GitError;
 
 /// The oldest git that can be used.
 ///
 /// 2.31 brought `'key'='value'` in `GIT_CONFIG_PARAMETERS` (a token for a push without argv or files), `rev-parse
 /// --path-format` (absolute paths whatever the directory) and `locked`/`prunable` in `worktree list
 /// --porcelain`. What is newer (`worktree list -z` and `hook run`, both 2.36) has a fallback.
-pub const MINIMUM: Version = Version {
+pub const MINIMUM_VERSION: Version = Version {
     major: 2,
     minor: 31,
     patch: 0,
@@ -30,45 +26,20 @@ impl fmt::Display for Version {
     }
 }
 
-impl Git {
-    /// Asks git for its version.
-    pub async fn version(&self) -> Result<Version, GitError> {
-        let finished = self
-            .call(Place::Directory(Path::new("/")), "version")
-            .success()
-            .await?;
-        parse_version(&finished.stdout)
-    }
-
-    /// Returns the version if it is at least [`MINIMUM`].
-    pub async fn require_minimum(&self) -> Result<Version, GitError> {
-        let found = self.version().await?;
-        if found < MINIMUM {
-            return Err(GitError::TooOld {
-                found,
-                minimum: MINIMUM,
-            });
-        }
-        Ok(found)
-    }
-}
-
-/// Reads `git version 2.39.5 (Apple Git-154)`, `git version 2.48.0.rc1` and the like.
-pub fn parse_version(output: &[u8]) -> Result<Version, GitError> {
-    let text = String::from_utf8_lossy(output);
-    let mut numbers = text
-        .split_whitespace()
-        .nth(2)
-        .unwrap_or_default()
-        .split('.')
-        .map_while(|part| part.parse::<u32>().ok());
-    match (numbers.next(), numbers.next()) {
-        (Some(major), Some(minor)) => Ok(Version {
-            major,
-            minor,
+impl Version {
+    /// Reads `git version 2.39.5 (Apple Git-154)`, `git version 2.48.0.rc1` and the like.
+    pub(super) fn parse(output: &[u8]) -> Option<Self> {
+        let text = String::from_utf8_lossy(output);
+        let mut numbers = text
+            .split_whitespace()
+            .nth(2)?
+            .split('.')
+            .map_while(|part| part.parse::<u32>().ok());
+        Some(Self {
+            major: numbers.next()?,
+            minor: numbers.next()?,
             patch: numbers.next().unwrap_or(0),
-        }),
-        _ => Err(GitError::unexpected("version", output)),
+        })
     }
 }
 
@@ -85,11 +56,11 @@ mod tests {
             ("git version 2.45.1.windows.1\n", "2.45.1"),
             ("git version 3.0\n", "3.0.0"),
         ] {
-            let version = parse_version(text.as_bytes()).unwrap();
+            let version = Version::parse(text.as_bytes()).unwrap();
             assert_eq!(version.to_string(), expected);
-            assert!(version > MINIMUM);
+            assert!(version > MINIMUM_VERSION);
         }
-        assert!(parse_version(b"hello").is_err());
-        assert!(parse_version(b"git version x.y").is_err());
+        assert!(Version::parse(b"hello").is_none());
+        assert!(Version::parse(b"git version x.y").is_none());
     }
 }

@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::delete_folder::delete_folder;
-use super::discovery::{Repository, path_of, path_of_line};
+use super::discovery::Repository;
 use super::error::GitError;
-use super::names::Oid;
+use super::oid::Oid;
+use super::paths::{path_of, resolved};
 use crate::file;
 
 /// The reason git gives for its own lock while a worktree is being added.
 pub(super) const UNFINISHED: &str = "initializing";
-
-/// The `.git` file of a linked worktree names one path.
-pub(super) const LONGEST_LINK: u64 = 64 << 10;
 
 /// The file, in git's record of a worktree, that says whose it is.
 const LABEL: &str = "claude-codex-label";
@@ -68,12 +66,9 @@ impl Repository {
         let Some(record) = self.record_of(&path)? else {
             return Err(GitError::NotALinkedWorktree { path });
         };
-        let file = record.join(LABEL);
-        std::fs::write(&file, label).map_err(|source| GitError::Io {
-            action: "write",
-            path: file,
-            source,
-        })
+        let path = record.join(LABEL);
+        // Atomically: a half-written label would make the worktree another agent's, and it would never be removed.
+        file::replace(&path, label, None).map_err(GitError::io("write", &path))
     }
 
     /// Reads whose a worktree is; none if nobody has said so.
@@ -88,12 +83,11 @@ impl Repository {
     }
 
     /// Tells whether the files of a linked worktree were never all written: git writes the index last.
-    pub fn checkout_is_unfinished(&self, path: &Path) -> bool {
-        let link = file::read(&path.join(".git"), LONGEST_LINK).unwrap_or_default();
-        link.strip_prefix(b"gitdir: ").is_some_and(|git_dir| {
-            let git_dir = path.join(path_of_line(git_dir));
-            git_dir.is_dir() && !git_dir.join("index").exists()
-        })
+    pub async fn checkout_is_unfinished(&self, path: &Path) -> Result<bool, GitError> {
+        // A git that outlived its killed launcher may be adding the worktree now: it holds the lock.
+        drop(self.lock().await?);
+        let record = self.record_of(&resolved(path))?;
+        Ok(record.is_some_and(|record| !record.join("index").exists()))
     }
 }
 
@@ -102,24 +96,9 @@ pub(super) async fn remove_directory(path: &Path) -> Result<(), GitError> {
     // A git that is just being ended, or has lost its launcher, may still write files into it. Once
     // the directory is gone it can't.
     const ATTEMPTS: u32 = 100;
-    const PAUSE: Duration = Duration::from_millis(50);
-    let deleted = delete_folder(path, ATTEMPTS, PAUSE).await;
-    deleted.map_err(|source| GitError::Io {
-        action: "remove",
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// Returns the path as git stores it: without symbolic links, even if its last part is gone.
-pub fn resolved(path: &Path) -> PathBuf {
-    if let Ok(path) = path.canonicalize() {
-        return path;
-    }
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => resolved(parent).join(name),
-        _ => path.to_owned(),
-    }
+    const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+    let deleted = delete_folder(path, ATTEMPTS, RETRY_INTERVAL).await;
+    deleted.map_err(GitError::io("remove", path))
 }
 
 /// Reads `git worktree list --porcelain`, whose lines end in NUL (with -z) or a line break.

@@ -1,4 +1,4 @@
-//! All processes of one launch, and how they are ended.
+//! Process family: all processes of one launch, and how they are ended.
 //!
 //! A process belongs to a launch if it descends from the launch's first process, or was started with the
 //! launch's mark in its environment: one that has left its session and its parent still has that.
@@ -9,13 +9,14 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::mark::{is_alive, mark};
-use super::tree::{all_processes, ancestors, parent_of};
+use super::proc_fs::all_processes;
+use super::tree::{ancestors, parent_of};
 use crate::model::instance::ProcessMark;
 
 /// How often to look whether they have ended.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// How long a killed process may take to disappear.
-const AFTER_KILL: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What tells the processes of one launch from all others.
 #[derive(Debug, Clone)]
@@ -60,7 +61,7 @@ impl Family<'_> {
         if self.are_gone_within(&mut found, grace.unasked).await {
             return Vec::new();
         }
-        for (signal, time) in [(Signal::TERM, grace.asked), (Signal::KILL, AFTER_KILL)] {
+        for (signal, time) in [(Signal::TERM, grace.asked), (Signal::KILL, KILL_TIMEOUT)] {
             self.signal(&mut found, signal);
             if self.are_gone_within(&mut found, time).await {
                 return Vec::new();
@@ -83,7 +84,7 @@ impl Family<'_> {
             if tokio::time::Instant::now() >= deadline {
                 return false;
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -128,9 +129,9 @@ impl Family<'_> {
 
     fn is_member(pid: u32, processes: &HashMap<u32, Process>) -> bool {
         /// Deeper than any tree of processes.
-        const DEEPEST: usize = 1_000;
+        const MAX_DEPTH: usize = 1_000;
         let mut next = pid;
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             match processes.get(&next) {
                 Some(process) => match process.relation {
                     Relation::Ours => return true,

@@ -8,12 +8,12 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
-use super::{GRACE, ProcessError};
+use super::{ProcessError, TERM_GRACE};
 
 /// The longest line that is handed on whole; of a longer one the rest is left out.
-const LONGEST: usize = 8 << 20;
+const MAX_LINE_BYTES: usize = 8 << 20;
 /// Lines that may wait for whoever takes them.
-const WAITING: usize = 64;
+const MAX_BUFFERED_LINES: usize = 64;
 
 /// Where a line came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub async fn follow(
         program: program.clone(),
         source,
     })?;
-    let (sender, mut lines) = mpsc::channel(WAITING);
+    let (sender, mut lines) = mpsc::channel(MAX_BUFFERED_LINES);
     let output = pump(child.stdout.take(), Source::Output, sender.clone());
     let errors = pump(child.stderr.take(), Source::Error, sender);
     let pumps = async {
@@ -70,7 +70,7 @@ pub async fn follow(
                     program: program.clone(),
                     source,
                 })?);
-                late.as_mut().reset(tokio::time::Instant::now() + GRACE);
+                late.as_mut().reset(tokio::time::Instant::now() + TERM_GRACE);
             }
             () = &mut late, if status.is_some() => drained = true,
         }
@@ -93,7 +93,7 @@ async fn end_of(child: &mut Child, stop: impl Future<Output = ()>) -> std::io::R
         // ESRCH means that it has ended already, which is what was wanted.
         let _ = kill_process(pid, Signal::TERM);
     }
-    if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {
+    if let Ok(status) = tokio::time::timeout(TERM_GRACE, child.wait()).await {
         return status;
     }
     child.kill().await?;
@@ -122,7 +122,7 @@ async fn pump(
         }
         let end = buffer.iter().position(|byte| *byte == b'\n');
         let part = &buffer[..end.unwrap_or(buffer.len())];
-        let room = LONGEST.saturating_sub(line.len());
+        let room = MAX_LINE_BYTES.saturating_sub(line.len());
         line.extend_from_slice(&part[..part.len().min(room)]);
         let used = part.len() + usize::from(end.is_some());
         reader.consume(used);

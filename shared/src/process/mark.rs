@@ -1,10 +1,10 @@
-//! Which process something belongs to, told apart from a later one with the same number.
+//! Process identity: pid, start time and boot id, so that a reused pid is never mistaken for the same process.
 
 use std::sync::LazyLock;
 
 use rustix::process::{Pid, Signal};
 
-use super::tree::all_processes;
+use super::proc_fs::{all_processes, start_time};
 use crate::model::instance::{BootTime, ProcessMark};
 
 /// Returns the mark of this process.
@@ -83,12 +83,20 @@ fn number_inside(pid: u32) -> Option<u32> {
 /// Tells whether a marked process lives and goes on: one that was stopped (Ctrl-Z, a debugger) does nothing until somebody
 /// continues it.
 pub fn is_running(mark: &ProcessMark) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", mark.pid)).unwrap_or_default();
-    let state = stat
-        .rsplit_once(") ")
-        .and_then(|(_, rest)| rest.chars().next());
-    let is_stopped = matches!(state, Some('T' | 't'));
+    let is_stopped = matches!(state(mark.pid), Some('T' | 't'));
     (is_seen(mark) && !is_stopped) || is_out_of_sight(mark) || is_contained(mark)
+}
+
+/// Tells whether a marked process has ended, also if its parent has not noticed yet.
+pub fn has_ended(mark: &ProcessMark) -> bool {
+    !is_alive(mark) || (is_seen(mark) && state(mark.pid) == Some('Z'))
+}
+
+/// Returns the state of a process as Linux has it: `S`, `R`, `T`, `Z` …
+fn state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.chars().next()
 }
 
 /// Adds the boot id: after a reboot both the number and the clock tick may come again.
@@ -141,26 +149,6 @@ fn boot_id() -> Option<&'static str> {
         Some(id.trim().to_owned())
     });
     ID.as_deref()
-}
-
-/// Returns when a process began, in clock ticks since the machine did; `None` if there is none.
-#[cfg(target_os = "linux")]
-pub(super) fn start_time(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; what follows it is fixed. A zombie has ended.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    let mut fields = rest.split(' ');
-    let state = fields.next()?;
-    (state != "Z" && state != "X").then(|| fields.nth(18).unwrap_or_default().to_owned())
-}
-
-/// Elsewhere the number alone must do.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn start_time(pid: u32) -> Option<String> {
-    let pid = Pid::from_raw(pid.cast_signed())?;
-    rustix::process::test_kill_process(pid)
-        .is_ok()
-        .then(String::new)
 }
 
 /// Asks a marked process to end; one that has ended, or another with its number, is left alone.

@@ -1,8 +1,8 @@
-//! Who started whom, as `/proc` tells it. Where there is none (macOS) nothing is known.
+//! Process tree: parents and children from `/proc`. Without `/proc` (macOS) nothing is known.
 
 use std::path::Path;
 
-use super::mark::start_time;
+use super::proc_fs::{all_processes, start_time};
 
 /// A process that stands above this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,11 +15,11 @@ pub struct Ancestor {
 /// Returns the processes above one, its parent first. Empty where the system doesn't tell.
 pub fn ancestors(of: u32) -> Vec<Ancestor> {
     /// Deeper than any tree of processes that somebody works in.
-    const DEEPEST: usize = 64;
+    const MAX_DEPTH: usize = 64;
     let mut chain = Vec::new();
     let mut next = parent_of(of);
     while let Some(pid) = next.filter(|pid| *pid > 1) {
-        if chain.len() == DEEPEST {
+        if chain.len() == MAX_DEPTH {
             break;
         }
         chain.push(Ancestor {
@@ -102,15 +102,6 @@ pub fn standing_in(folder: &Path, spared: &str) -> Vec<(u32, String)> {
         .filter(|pid| *pid != me && is_inside(pid) && variable_of(*pid, spared).is_none())
         .map(|pid| (pid, name_of(pid)))
         .collect()
-}
-
-/// Returns the numbers of all processes. Empty where the system doesn't tell.
-pub(super) fn all_processes() -> impl Iterator<Item = u32> {
-    std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Tells whether a program of ours has started this child itself, and has not become its parent when another ended.

@@ -1,4 +1,4 @@
-//! Finding the rows of sessions that nobody launched.
+//! Adopted sessions: finds the rows of sessions that nobody launched.
 
 use rusqlite::{OptionalExtension, params};
 

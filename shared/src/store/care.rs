@@ -1,4 +1,4 @@
-//! Backups, and the way back.
+//! Backup, restore and integrity checks of the database.
 //!
 //! A backup is made with `VACUUM INTO`: one read transaction, which in WAL mode neither waits for writers nor stops
 //! them, and which reads every row. The backup interface of `SQLite` copies pages, damaged ones too, and begins anew
@@ -12,9 +12,10 @@ use std::time::Instant;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use serde::Serialize;
 
-use super::database::beside;
+use super::busy::{self, BUSY_TIMEOUT};
+use super::file_names::beside;
 use super::instances::LIVE;
-use super::open::{self, BUSY_LIMIT};
+use super::open;
 use super::place::{self, Hold};
 use super::{StoreError, schema};
 use crate::{fault, file};
@@ -148,7 +149,7 @@ fn open_present(path: &Path) -> Result<Connection, StoreError> {
         });
     }
     let mut connection = open::open_to_watch(path)?;
-    connection.busy_handler(Some(open::patience()))?;
+    connection.busy_handler(Some(open::busy_handler_until_timeout()))?;
     Ok(connection)
 }
 
@@ -268,7 +269,7 @@ fn quiet(database: &Path) -> Result<Option<Connection>, StoreError> {
         match attempt {
             Ok(connection) if !place::has_log(database) => return Ok(Some(connection)),
             // Somebody wrote in between, or reads still.
-            Ok(_) | Err(StoreError::Busy { .. }) if began.elapsed() < BUSY_LIMIT => open::pause(),
+            Ok(_) | Err(StoreError::Busy { .. }) if began.elapsed() < BUSY_TIMEOUT => busy::pause(),
             Ok(_) => {
                 return Err(rusqlite::Error::SqliteFailure(
                     rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
 
-use super::database::beside;
+use super::file_names::beside;
 use super::tests::{new_task, open_in};
 use super::*;
 use crate::model::{MessageState, Status};
@@ -126,7 +126,7 @@ fn what_was_owed_is_not_handed_over_blindly() {
     raw.execute_batch(
         "UPDATE instances SET status = 'feedback_received', claude_session_id = iif(id = 'work-1-a1', 's', NULL);
          INSERT INTO messages (id, instance_id, sender, kind, body, state, created_at)
-         SELECT 'm-0000000' || substr(id, 6, 1), id, 's', 'feedback', 'b', 'owed', 't' FROM instances;",
+         SELECT 'm-0000000' || substr(id, 6, 1), id, 's', 'feedback', 'b', 'owed', '2026-07-28T12:34:56.789Z' FROM instances;",
     )
     .unwrap();
     let backup = folder.path().join("backup.db");

@@ -1,4 +1,4 @@
-//! Noticing commits: of other processes, and of this one.
+//! Change notification: notices commits of other processes and of this one (`data_version`, inotify).
 //!
 //! `PRAGMA data_version` is the truth. It counts the commits of every connection but the one that is
 //! asked, so the watcher has a connection of its own, and a thread of its own, because it may have to wait.
@@ -15,19 +15,19 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::database::Files;
-use super::file_events::{FileEvents, Heard};
+use super::file_events::{FileEvents, Watched};
 use super::{StoreError, open, wake};
 use crate::model::InstanceId;
 
 /// How often the database is looked at though nothing was heard.
-const SAFETY_NET: Duration = Duration::from_secs(3);
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(3);
 /// The same where changes of files can't be heard.
-const POLL: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The log is written before the commit shows, and nothing is heard of the latter. Also the pause after a
 /// change: dozens of servers are woken by each commit of a busy one, and may take some together.
-const REST: Duration = Duration::from_millis(100);
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 /// The first of the looks that wait for a commit to show; each next one comes after twice the time.
-const FIRST_LOOK: Duration = Duration::from_millis(1);
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Tells of commits. Those that come while nobody waits are told at the next [`Changes::next`].
 #[derive(Debug)]
@@ -119,14 +119,14 @@ impl Watch {
     fn run(mut self, told: &Weak<Watcher>) {
         // What was committed before the first look is told too: a listener may be older than that.
         let mut changed = true;
-        let mut pause = SAFETY_NET;
+        let mut pause = FALLBACK_INTERVAL;
         loop {
             // Before the look, so that what comes after it is heard.
             if self.events.is_none() {
                 self.listen();
             }
             let heard = self.events.as_mut().is_some_and(FileEvents::take);
-            changed |= (heard && self.wake_file.is_some()) || self.look();
+            changed |= (heard && self.wake_file.is_some()) || self.poll();
             if changed {
                 match told.upgrade() {
                     Some(watcher) => watcher.number.send_modify(|number| *number += 1),
@@ -134,16 +134,20 @@ impl Watch {
                 }
                 changed = false;
                 if self.wake_file.is_none() {
-                    thread::sleep(REST);
-                    pause = FIRST_LOOK;
+                    thread::sleep(MIN_INTERVAL);
+                    pause = FIRST_POLL_INTERVAL;
                     continue;
                 }
             }
             if heard && self.wake_file.is_none() {
-                pause = FIRST_LOOK;
+                pause = FIRST_POLL_INTERVAL;
             }
             if !self.wait(pause) {
-                pause = if pause < REST { pause * 2 } else { SAFETY_NET };
+                pause = if pause < MIN_INTERVAL {
+                    pause * 2
+                } else {
+                    FALLBACK_INTERVAL
+                };
             }
             if told.strong_count() == 0 {
                 return;
@@ -153,30 +157,30 @@ impl Watch {
 
     /// Waits until a file changes or the time is up; true if it was a file.
     fn wait(&mut self, time: Duration) -> bool {
-        if time >= SAFETY_NET {
+        if time >= FALLBACK_INTERVAL {
             // The folder may be another one by now.
             self.listen();
         }
         if let Some(events) = &self.events {
             return events.wait(time);
         }
-        thread::sleep(time.min(POLL));
+        thread::sleep(time.min(POLL_INTERVAL));
         false
     }
 
     fn listen(&mut self) {
-        let heard = match &self.wake_file {
+        let watched = match &self.wake_file {
             Some(file) => {
                 wake::make(file);
-                Heard::file(file)
+                Watched::file(file)
             }
-            None => Heard::database(&self.path),
+            None => Watched::database(&self.path),
         };
-        self.events = FileEvents::of(heard, self.events.take());
+        self.events = FileEvents::of(watched, self.events.take());
     }
 
     /// Tells whether something was committed since the last look.
-    fn look(&mut self) -> bool {
+    fn poll(&mut self) -> bool {
         if self
             .opened
             .as_ref()

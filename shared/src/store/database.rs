@@ -1,10 +1,9 @@
-//! The connection: opened when it is first needed, and again when its file is no longer the one of that name.
+//! The `SQLite` connection: opened at first use, reopened when another file has taken its name.
 //!
 //! A database that was deleted, replaced or restored from a backup lives on without a name for those who
 //! have it open, and takes their writes with it. So every use compares the files of that name with those that
 //! were opened, and a write does so again right before its commit.
 
-use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
+use super::file_names::beside;
 use super::{StoreError, open, plans, wake};
 use crate::model::InstanceId;
 
@@ -166,13 +166,6 @@ impl Files {
     fn shm_path(&self) -> PathBuf {
         beside(&self.path, "-shm")
     }
-}
-
-/// Returns the name of a file that belongs to a database.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
 }
 
 fn id(path: &Path) -> Result<FileId, ()> {

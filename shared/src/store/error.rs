@@ -1,4 +1,4 @@
-//! What can go wrong with the database, told apart by what a person can do about it.
+//! Store errors, by what a person can do about them.
 
 use std::path::{Path, PathBuf};
 
@@ -78,6 +78,8 @@ pub enum StoreError {
     TooManyInstances { live: u32, limit: u32 },
     #[error("a review of `{coder}` is under way already")]
     ReviewPending { coder: InstanceId },
+    #[error("no comments on the work of `{coder}` are pending")]
+    NothingPending { coder: InstanceId },
     #[error("there is no pull request {number} in this repository")]
     PullRequestNotFound { number: u64 },
     #[error("pull request {number} is {state}")]
@@ -131,6 +133,7 @@ impl StoreError {
             | Self::IdTaken { .. }
             | Self::TooManyInstances { .. }
             | Self::ReviewPending { .. }
+            | Self::NothingPending { .. }
             | Self::PullRequestNotFound { .. }
             | Self::PullRequestState { .. }
             | Self::PullRequestOpen { .. }

@@ -1,15 +1,25 @@
-//! What happened, in order.
+//! Events (`mcp_events`): recorded tool calls and commands, in order.
 
 use rusqlite::{Row, params};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::row::{json, parsed, parsed_option};
-use super::{EventQuery, NOW, Reader, StoreError, Writer};
-use crate::model::secrets::value_without_secrets;
-use crate::model::{EventSource, InstanceId, StatusChange};
+use super::{NOW, Reader, StoreError, Writer};
+use crate::model::secrets::redact;
+use crate::model::{EventSource, InstanceId, StatusChange, Timestamp};
 
-/// Something that happened, to be recorded. Its JSON is already redacted, but for secrets of the environment.
+/// Which events are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct EventQuery {
+    pub instance: Option<InstanceId>,
+    pub name: Option<String>,
+    pub errors_only: bool,
+    /// Only those before this one.
+    pub before: Option<i64>,
+}
+
+/// An event to be recorded. Secrets are redacted from its JSON when it is written.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
     pub instance: Option<InstanceId>,
@@ -54,7 +64,7 @@ pub struct EventRow {
     pub error_code: Option<String>,
     pub status_changes: Vec<StatusChange>,
     pub duration_ms: f64,
-    pub created_at: String,
+    pub created_at: Timestamp,
 }
 
 pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
@@ -70,7 +80,7 @@ pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
         error_code: row.get("error_code")?,
         status_changes: json(row, "status_changes")?,
         duration_ms: row.get("duration_ms")?,
-        created_at: row.get("created_at")?,
+        created_at: parsed(row, "created_at")?,
     })
 }
 
@@ -137,10 +147,8 @@ impl Writer<'_> {
                 new.source.as_str(),
                 new.server,
                 new.name,
-                value_without_secrets(new.parameters.clone()).to_string(),
-                new.result
-                    .clone()
-                    .map(|result| value_without_secrets(result).to_string()),
+                redact(&new.parameters).to_string(),
+                new.result.as_ref().map(|result| redact(result).to_string()),
                 new.error_code,
                 serde_json::json!(new.status_changes).to_string(),
                 new.duration_ms,

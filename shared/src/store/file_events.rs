@@ -1,17 +1,17 @@
-//! Hearing that files change: inotify on Linux, nothing elsewhere.
+//! File events: inotify on Linux, nothing elsewhere.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What is listened to.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct Watched {
     path: PathBuf,
     /// Of a folder, only files whose names begin so count.
     prefix: Option<OsString>,
 }
 
-impl Heard {
+impl Watched {
     /// The files of a database: their folder is watched, because they come and go.
     pub(super) fn database(path: &Path) -> Self {
         let folder = match path.parent() {
@@ -48,7 +48,7 @@ mod linux {
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
-    use super::Heard;
+    use super::Watched;
 
     /// Room for a few dozen events; more are read in the next round.
     const BUFFER: usize = 4096;
@@ -56,14 +56,14 @@ mod linux {
     #[derive(Debug)]
     pub(in crate::store) struct FileEvents {
         events: OwnedFd,
-        heard: Heard,
+        watched: Watched,
     }
 
     impl FileEvents {
         /// Begins to listen, or goes on where the file or folder of that name may be another one by now.
         ///
         /// None if the system has no more of what it takes: it may allow a user 128 of these.
-        pub(in crate::store) fn of(heard: Heard, known: Option<Self>) -> Option<Self> {
+        pub(in crate::store) fn of(watched: Watched, known: Option<Self>) -> Option<Self> {
             let events = match known {
                 Some(known) => known.events,
                 None => inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?,
@@ -73,11 +73,11 @@ mod linux {
                 | WatchFlags::DELETE
                 | WatchFlags::MOVED_FROM
                 | WatchFlags::MOVED_TO;
-            inotify::add_watch(&events, &heard.path, wanted).ok()?;
-            Some(Self { events, heard })
+            inotify::add_watch(&events, &watched.path, wanted).ok()?;
+            Some(Self { events, watched })
         }
 
-        /// Waits for something to be heard; false if the time was up first.
+        /// Waits for something to be watched; false if the time was up first.
         pub(in crate::store) fn wait(&self, time: Duration) -> bool {
             let Ok(time) = time.try_into() else {
                 return false;
@@ -86,19 +86,19 @@ mod linux {
             poll(&mut wanted, Some(&time)).is_ok_and(|ready| ready > 0)
         }
 
-        /// Takes what was heard so far; true if it was about what is listened to.
+        /// Takes what was watched so far; true if it was about what is listened to.
         pub(in crate::store) fn take(&mut self) -> bool {
             let mut buffer = [MaybeUninit::uninit(); BUFFER];
             let mut reader = inotify::Reader::new(&self.events, &mut buffer);
-            let mut heard = false;
+            let mut watched = false;
             while let Ok(event) = reader.next() {
                 // An event without a name is about the file itself, or says that some were lost.
-                heard |= event
+                watched |= event
                     .file_name()
-                    .zip(self.heard.prefix.as_ref())
+                    .zip(self.watched.prefix.as_ref())
                     .is_none_or(|(name, prefix)| name.to_bytes().starts_with(prefix.as_bytes()));
             }
-            heard
+            watched
         }
     }
 }
@@ -107,13 +107,13 @@ mod linux {
 mod silent {
     use std::time::Duration;
 
-    use super::Heard;
+    use super::Watched;
 
     #[derive(Debug)]
     pub(in crate::store) struct FileEvents;
 
     impl FileEvents {
-        pub(in crate::store) fn of(_heard: Heard, _known: Option<Self>) -> Option<Self> {
+        pub(in crate::store) fn of(_watched: Watched, _known: Option<Self>) -> Option<Self> {
             None
         }
 

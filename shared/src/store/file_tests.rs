@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::database::beside;
+use super::file_names::beside;
 use super::tests::{new_task, open_in};
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What was last heard from GitHub: for conditional requests, and for when it asked to be left alone.
+//! GitHub cache: `ETag`s for conditional requests, and until when a rate limit (`Retry-After`) forbids them.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -6,7 +6,7 @@ use super::{NOW, Reader, StoreError, Writer};
 
 /// The last answer about one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct CachedResponse {
     pub etag: String,
     /// The answer itself, as JSON.
     pub body: String,
@@ -14,7 +14,7 @@ pub struct Heard {
 
 impl Reader<'_> {
     /// Returns the last answer about a resource, if it can be asked for again by its tag.
-    pub fn heard(&self, resource: &str) -> Result<Option<Heard>, StoreError> {
+    pub fn cached_response(&self, resource: &str) -> Result<Option<CachedResponse>, StoreError> {
         Ok(self
             .connection
             .prepare_cached(
@@ -22,7 +22,7 @@ impl Reader<'_> {
                  WHERE resource = ?1 AND etag IS NOT NULL AND body IS NOT NULL",
             )?
             .query_row([resource], |row| {
-                Ok(Heard {
+                Ok(CachedResponse {
                     etag: row.get(0)?,
                     body: row.get(1)?,
                 })
@@ -31,7 +31,7 @@ impl Reader<'_> {
     }
 
     /// Returns for how many more seconds nothing about a resource may be asked.
-    pub fn silence(&self, resource: &str) -> Result<Option<u64>, StoreError> {
+    pub fn retry_after(&self, resource: &str) -> Result<Option<u64>, StoreError> {
         let seconds: Option<u64> = self
             .connection
             .prepare_cached(
@@ -64,7 +64,7 @@ impl Writer<'_> {
     }
 
     /// Lets nothing be asked about a resource for some seconds.
-    pub fn set_silence(&self, resource: &str, seconds: u64) -> Result<(), StoreError> {
+    pub fn set_retry_after(&self, resource: &str, seconds: u64) -> Result<(), StoreError> {
         self.connection
             .prepare_cached(&format!(
                 "INSERT INTO github_state (resource, retry_at, updated_at)
@@ -86,21 +86,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("db")).unwrap();
         let asked = store.write_now(|w| {
-            assert_eq!(w.heard("pull/1")?, None);
+            assert_eq!(w.cached_response("pull/1")?, None);
             w.set_heard("pull/1", Some("a"), "{}")?;
             w.set_heard("pull/1", Some("b"), "[]")?;
-            let kept = w.heard("pull/1")?;
+            let kept = w.cached_response("pull/1")?;
             w.set_heard("pull/1", None, "[]")?;
-            assert_eq!(w.heard("pull/1")?, None);
-            assert_eq!(w.silence("api")?, None);
-            w.set_silence("api", 0)?;
-            assert_eq!(w.silence("api")?, None);
-            w.set_silence("api", 100)?;
+            assert_eq!(w.cached_response("pull/1")?, None);
+            assert_eq!(w.retry_after("api")?, None);
+            w.set_retry_after("api", 0)?;
+            assert_eq!(w.retry_after("api")?, None);
+            w.set_retry_after("api", 100)?;
             assert!(
-                w.silence("api")?
+                w.retry_after("api")?
                     .is_some_and(|seconds| (90..=100).contains(&seconds))
             );
-            assert_eq!(w.heard("api")?, None);
+            assert_eq!(w.cached_response("api")?, None);
             Ok(kept)
         });
         let kept = asked.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Agents: finding them, and moving them along the state machine.
+//! Instances: queries, and compare-and-set along the state machine.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use super::row::{InOrder, one_moved, parsed};
 use super::{NOW, Reader, StoreError, Writer};
 use crate::model::instance::ProcessMark;
 use crate::model::{
-    BootTime, Instance, InstanceId, InstanceKind, LaunchStep, Origin, Status, StatusChange,
-    StatusEvent, TaskId,
+    BootTime, Instance, InstanceId, InstanceKind, LaunchStep, Note, Origin, SessionMode, Status,
+    StatusChange, StatusEvent, TaskId,
 };
 
 /// The live statuses, as a list for SQL. A test holds it equal to `Status::is_live`.
@@ -35,6 +35,7 @@ pub struct NewInstance {
     pub id: InstanceId,
     pub kind: InstanceKind,
     pub origin: Origin,
+    pub session_mode: SessionMode,
     pub repository: String,
     pub worktree_path: PathBuf,
     pub branch_name: Option<String>,
@@ -81,6 +82,7 @@ pub(super) fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
         status: row.parsed("status")?,
         status_before: row.parsed_option("status_before")?,
         origin: row.parsed("origin")?,
+        session_mode: row.parsed("session_mode")?,
         repository: row.get::<String>("repository")?.into(),
         worktree_path: row.get::<String>("worktree_path")?.into(),
         branch_name: row.get("branch_name")?,
@@ -104,11 +106,14 @@ pub(super) fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
         launch_step: row.parsed("launch_step")?,
         owner: process_mark(row, "owner_pid", "owner_started")?,
         server: process_mark(row, "server_pid", "server_started")?,
-        note: row.get("note")?,
-        created_at: row.get("created_at")?,
-        last_activity: row.get("last_activity")?,
-        status_since: row.get("status_since")?,
-        completed_at: row.get("completed_at")?,
+        note: Note {
+            kept: row.json_option("kept")?,
+            reason: row.get("note")?,
+        },
+        created_at: row.parsed("created_at")?,
+        last_activity: row.parsed("last_activity")?,
+        status_since: row.parsed("status_since")?,
+        completed_at: row.parsed_option("completed_at")?,
     })
 }
 
@@ -140,7 +145,7 @@ impl Reader<'_> {
 
     /// Returns what a crash may have left unfinished: live instances, and ended ones that some
     /// process was still putting away. With each, the seconds since it last did something.
-    pub fn unsettled(&self) -> Result<Vec<(Instance, i64)>, StoreError> {
+    pub fn needing_reconcile(&self) -> Result<Vec<(Instance, i64)>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
             "SELECT *, unixepoch('now') - unixepoch(last_activity) AS quiet FROM instances
              WHERE status IN {LIVE} OR owner_pid >= 0 ORDER BY created_at, id"
@@ -193,11 +198,12 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Returns the instances of a repository whose pull requests may still change, oldest first.
+    /// Returns the instances of a repository whose pull requests may still change, oldest first: also those at work on
+    /// changes, and those that have ended at that.
     pub fn published(&self, repository: &str) -> Result<Vec<Instance>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT * FROM instances
-             WHERE status IN ('pr_created', 'pr_closed') AND repository = ?1 ORDER BY created_at, id",
+            "SELECT * FROM instances INDEXED BY instances_published
+             WHERE pr_url IS NOT NULL AND status <> 'pr_merged' AND repository = ?1 ORDER BY created_at, id",
         )?;
         let rows = statement
             .query_map([repository], instance)?
@@ -243,9 +249,9 @@ impl Writer<'_> {
                      id, kind, status, origin, repository, worktree_path, branch_name, base_branch,
                      base_commit, tmux_session, tmux_pane, claude_session_id, issue_number, task_id,
                      parent_instance_id, prompt, require_review, max_reviews, launch_step,
-                     owner_pid, owner_started, created_at, last_activity, status_since)
+                     owner_pid, owner_started, session_mode, created_at, last_activity, status_since)
                  VALUES (?1, ?2, 'started', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-                         ?16, ?17, ?18, ?19, ?20, {NOW}, {NOW}, {NOW})"
+                         ?16, ?17, ?18, ?19, ?20, ?21, {NOW}, {NOW}, {NOW})"
             ))?
             .execute(params![
                 new.id.as_str(),
@@ -268,6 +274,7 @@ impl Writer<'_> {
                 new.launch_step.as_str(),
                 new.owner.as_ref().map(|owner| owner.pid),
                 new.owner.as_ref().map(|owner| &owner.started),
+                new.session_mode.as_str(),
             ])?;
         if let Some(issue) = new.issue_number {
             self.connection.execute(
@@ -333,7 +340,7 @@ impl Writer<'_> {
             .prepare_cached(
                 "UPDATE instances SET launch_step = 'session', tmux_socket = ?2, launch_id = ?3,
                      started_boot = ?4, started_monotonic = ?5, agent_pid = NULL, agent_started = NULL,
-                     put_away_at = NULL
+                     put_away_at = NULL, dismissed_at = NULL
                  WHERE id = ?1",
             )?
             .execute(params![
@@ -366,9 +373,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Leaves one sentence for the person.
-    pub fn set_note(&self, id: &InstanceId, note: Option<&str>) -> Result<(), StoreError> {
-        self.update(id, "note", note)
+    /// Records why an agent ended and what of its work was kept.
+    pub fn set_note(&self, id: &InstanceId, note: &Note) -> Result<(), StoreError> {
+        let kept = note.kept.as_ref().map(serde_json::to_string).transpose();
+        let kept = kept.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        self.update(id, "kept", kept)?;
+        self.update(id, "note", &note.reason)
     }
 
     pub fn set_claude_session(&self, id: &InstanceId, session: &str) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! Text owed to agents, and who is handing it over.
+//! Messages owed to agents, and the lease of the process that delivers one.
 
 use std::collections::HashMap;
 
@@ -38,9 +38,9 @@ fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         taken_by: parsed_option(row, "taken_by")?,
         attempts: row.get("attempts")?,
         waiting_for: waiting_for(row)?,
-        created_at: row.get("created_at")?,
-        typed_at: row.get("typed_at")?,
-        taken_at: row.get("taken_at")?,
+        created_at: parsed(row, "created_at")?,
+        typed_at: parsed_option(row, "typed_at")?,
+        taken_at: parsed_option(row, "taken_at")?,
     })
 }
 
@@ -138,10 +138,22 @@ impl Reader<'_> {
 
     /// Counts the messages of each agent that were typed without proof that it has them.
     pub fn unconfirmed_messages(&self) -> Result<HashMap<InstanceId, u32>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
+        self.message_counts(
             "SELECT instance_id, count(*) AS many FROM messages WHERE state = 'unconfirmed'
              GROUP BY instance_id",
-        )?;
+        )
+    }
+
+    /// Counts the messages of each agent that it has not taken yet.
+    pub fn owed_messages(&self) -> Result<HashMap<InstanceId, u32>, StoreError> {
+        self.message_counts(
+            "SELECT instance_id, count(*) AS many FROM messages WHERE state IN ('owed', 'typed')
+             GROUP BY instance_id",
+        )
+    }
+
+    fn message_counts(&self, sql: &str) -> Result<HashMap<InstanceId, u32>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
         let rows = statement
             .query_map([], |row| {
                 Ok((parsed(row, "instance_id")?, row.get("many")?))
@@ -153,7 +165,7 @@ impl Reader<'_> {
     /// Tells whether a message was handed over at least so many seconds ago.
     ///
     /// A time that far in the future counts too: the clock was set back since.
-    pub fn typed_longer_ago(&self, id: &MessageId, seconds: f64) -> Result<bool, StoreError> {
+    pub fn typed_before(&self, id: &MessageId, seconds: f64) -> Result<bool, StoreError> {
         Ok(self
             .connection
             .prepare_cached(
@@ -218,6 +230,17 @@ impl Writer<'_> {
             )?
             .execute(params![id.as_str(), holder, epoch, LEASE_SECONDS])?;
         Ok(Some(epoch))
+    }
+
+    /// Starts a new epoch of an agent's terminal, which shuts out all deliverers before it.
+    pub fn next_delivery_epoch(&self, instance: &InstanceId) -> Result<u64, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "UPDATE instances SET delivery_epoch = delivery_epoch + 1 WHERE id = ?1
+                 RETURNING delivery_epoch",
+            )?
+            .query_row([instance.as_str()], |row| row.get(0))?)
     }
 
     /// Makes the next lease on a message to an agent newer than this epoch; false if it is already.
@@ -437,7 +460,7 @@ mod tests {
         store
             .write_now(|w| Ok(w.connection.execute(far, [])?))
             .unwrap();
-        assert!(store.read_now(|r| r.typed_longer_ago(&id, 10.0)).unwrap());
+        assert!(store.read_now(|r| r.typed_before(&id, 10.0)).unwrap());
         assert!(
             store
                 .write_now(|w| w.lease(&id, "b", None))

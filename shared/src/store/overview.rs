@@ -1,4 +1,4 @@
-//! What a person who looks at all agents at once is shown, each in one query.
+//! Overview queries for boards: one query each for all agents.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use rusqlite::{Row, named_params, params};
 use super::events::event;
 use super::instances::{LIVE, instance};
 use super::row::parsed;
-use super::{EventRow, Reader, StoreError};
-use crate::model::{Instance, InstanceId, Status, TaskId};
+use super::{EventQuery, EventRow, Reader, StoreError};
+use crate::model::{Instance, InstanceId, Status, TaskId, Timestamp, Verdict};
 
 /// What happened to an agent last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastEvent {
     pub name: String,
-    pub at: String,
+    pub at: Timestamp,
     pub failed: bool,
 }
 
@@ -22,21 +22,13 @@ pub struct LastEvent {
 #[derive(Debug, Clone, Default)]
 pub struct Overview {
     pub last_events: HashMap<InstanceId, LastEvent>,
-    /// How many messages an agent has not taken yet.
-    pub owed: HashMap<InstanceId, u32>,
     pub task_titles: HashMap<TaskId, String>,
     /// Who reviews a coder right now.
     pub reviewers: HashMap<InstanceId, InstanceId>,
-}
-
-/// Which events are wanted.
-#[derive(Debug, Clone, Default)]
-pub struct EventQuery {
-    pub instance: Option<InstanceId>,
-    pub name: Option<String>,
-    pub errors_only: bool,
-    /// Only those before this one.
-    pub before: Option<i64>,
+    /// What the last review of a coder decided.
+    pub verdicts: HashMap<InstanceId, Verdict>,
+    /// The commit that it was about.
+    pub reviewed_commits: HashMap<InstanceId, String>,
 }
 
 impl Reader<'_> {
@@ -80,17 +72,10 @@ impl Reader<'_> {
             |row| {
                 Ok(LastEvent {
                     name: row.get("name")?,
-                    at: row.get("created_at")?,
+                    at: parsed(row, "created_at")?,
                     failed: row.get("failed")?,
                 })
             },
-        )?;
-        let owed = self.pairs(
-            "SELECT instance_id AS key, count(*) AS many FROM messages
-             WHERE state IN ('owed', 'typed') AND instance_id IN (SELECT value FROM json_each(:ids))
-             GROUP BY instance_id",
-            &ids,
-            |row| row.get("many"),
         )?;
         let reviewers = self.pairs(
             "SELECT coding_instance_id AS key, review_instance_id FROM review_feedback
@@ -104,9 +89,22 @@ impl Reader<'_> {
             &ids,
             |row| Ok((parsed(row, "task_id")?, row.get("title")?)),
         )?;
+        let decided = self.pairs(
+            "SELECT r.coding_instance_id AS key, r.verdict, r.commit_id
+             FROM json_each(:ids) AS wanted JOIN review_feedback AS r
+               ON r.coding_instance_id = wanted.value AND r.verdict IN ('approved', 'changes_requested')
+             ORDER BY r.id",
+            &ids,
+            |row| Ok((parsed(row, "verdict")?, row.get::<_, String>("commit_id")?)),
+        )?;
+        let (verdicts, reviewed_commits) = decided
+            .into_iter()
+            .map(|(id, (verdict, commit))| ((id.clone(), verdict), (id, commit)))
+            .unzip();
         Ok(Overview {
+            verdicts,
+            reviewed_commits,
             last_events,
-            owed,
             reviewers,
             task_titles: titles.into_values().collect(),
         })
@@ -218,7 +216,7 @@ impl Reader<'_> {
     pub fn repositories_of_pull(&self, url: &str) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT DISTINCT repository FROM instances
-             WHERE status IN ('pr_created', 'pr_closed') AND pr_url = ?1",
+             WHERE status <> 'pr_merged' AND pr_url = ?1",
         )?;
         let rows = statement
             .query_map([url], |row| row.get(0))?
@@ -228,10 +226,10 @@ impl Reader<'_> {
 
     /// Returns the repositories with pull requests on GitHub that may still change.
     pub fn repositories_to_sync(&self, limit: u32) -> Result<Vec<String>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
+        let mut statement = self.connection.prepare_cached(&format!(
             "SELECT DISTINCT repository FROM instances
-             WHERE status = 'pr_created' AND pr_url LIKE 'http%' LIMIT ?1",
-        )?;
+             WHERE (status IN {LIVE} OR status = 'pr_created') AND pr_url LIKE 'http%' LIMIT ?1",
+        ))?;
         let rows = statement
             .query_map([limit], |row| row.get(0))?
             .collect::<Result<_, _>>()?;

@@ -1,9 +1,10 @@
-//! Who has taken control of a terminal.
+//! Terminal control lease: which person types into an agent's terminal.
 
 use rusqlite::{OptionalExtension, params};
 
+use super::row::parsed;
 use super::{NOW, Reader, StoreError, Writer};
-use crate::model::InstanceId;
+use crate::model::{InstanceId, Timestamp};
 
 /// A person who types into an agent's terminal.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +12,7 @@ pub struct PaneControl {
     /// Known only to them.
     pub lease: String,
     pub holder: String,
-    pub until: String,
+    pub until: Timestamp,
     /// For how many more seconds.
     pub seconds_left: f64,
 }
@@ -29,7 +30,7 @@ impl Reader<'_> {
                 Ok(PaneControl {
                     lease: row.get("lease")?,
                     holder: row.get("holder")?,
-                    until: row.get("until")?,
+                    until: parsed(row, "until")?,
                     seconds_left: row.get("seconds_left")?,
                 })
             })

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::row::{json, parsed};
+use super::row::{json, parsed, parsed_option};
 use super::{NOW, Reader, StoreError, Writer};
-use crate::model::{Alteration, FileKind, Phase, ProcessMark};
+use crate::model::{Alteration, FileKind, Phase, ProcessMark, Timestamp};
 
 /// A phase that begins.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct PhaseRow {
     #[serde(skip)]
     pub repository: PathBuf,
     pub phase: Phase,
-    pub confirmed_at: Option<String>,
+    pub confirmed_at: Option<Timestamp>,
     #[serde(skip)]
     pub asked: bool,
     #[serde(skip)]
@@ -39,16 +39,16 @@ pub struct PhaseRow {
     #[serde(skip)]
     pub blocks: u32,
     #[serde(skip)]
-    pub command_since: Option<String>,
+    pub command_since: Option<Timestamp>,
     #[serde(skip)]
-    pub turn_ended_at: Option<String>,
+    pub turn_ended_at: Option<Timestamp>,
     #[serde(skip)]
     pub checker: Option<ProcessMark>,
     #[serde(skip)]
-    pub ended_at: Option<String>,
-    pub started_at: String,
-    pub phase_since: String,
-    pub updated_at: String,
+    pub ended_at: Option<Timestamp>,
+    pub started_at: Timestamp,
+    pub phase_since: Timestamp,
+    pub updated_at: Timestamp,
 }
 
 /// A change that the phase does not allow.
@@ -73,21 +73,21 @@ fn phase_of(row: &Row<'_>) -> rusqlite::Result<PhaseRow> {
         session: row.get("claude_session")?,
         repository: path("repository")?,
         phase: parsed(row, "phase")?,
-        confirmed_at: row.get("confirmed_at")?,
+        confirmed_at: parsed_option(row, "confirmed_at")?,
         asked: row.get("asked")?,
         snapshot: row.get("snapshot")?,
         violations: json(row, "violations")?,
         projects: json(row, "projects")?,
         blocks: row.get("blocks")?,
-        command_since: row.get("command_since")?,
-        turn_ended_at: row.get("turn_ended_at")?,
+        command_since: parsed_option(row, "command_since")?,
+        turn_ended_at: parsed_option(row, "turn_ended_at")?,
         checker: pid
             .zip(started)
             .map(|(pid, started)| ProcessMark { pid, started }),
-        ended_at: row.get("ended_at")?,
-        started_at: row.get("started_at")?,
-        phase_since: row.get("phase_since")?,
-        updated_at: row.get("updated_at")?,
+        ended_at: parsed_option(row, "ended_at")?,
+        started_at: parsed(row, "started_at")?,
+        phase_since: parsed(row, "phase_since")?,
+        updated_at: parsed(row, "updated_at")?,
     })
 }
 

@@ -1,4 +1,4 @@
-//! The file at the database's name: who may put one there, and what is refused as found.
+//! The database file: who may create one, and what is refused (damaged, empty, foreign, newer).
 //!
 //! Whoever opens the database holds a lock that is shared; whoever puts a file in its place, a new one or a backup,
 //! holds it alone. So nobody opens a database with the log of another, and a new database gets its name when it is
@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use super::database::beside;
-use super::open::{BUSY_LIMIT, pause};
+use super::busy::{BUSY_TIMEOUT, pause};
+use super::file_names::beside;
 use super::{StoreError, schema};
 use crate::{fault, file};
 
@@ -38,7 +38,7 @@ pub(super) fn hold(database: &Path, how: Hold) -> Result<Option<File>, StoreErro
         };
         match locked {
             Ok(()) => return Ok(Some(lock)),
-            Err(TryLockError::WouldBlock) if began.elapsed() < BUSY_LIMIT => pause(),
+            Err(TryLockError::WouldBlock) if began.elapsed() < BUSY_TIMEOUT => pause(),
             Err(TryLockError::WouldBlock) => {
                 let busy = ffi::Error::new(ffi::SQLITE_BUSY);
                 return Err(rusqlite::Error::SqliteFailure(busy, None).into());

@@ -1,6 +1,7 @@
-//! Every statement must be answered by an index, however large the database is. Debug builds see to it: whatever a
-//! test makes the store do, a statement that reads a whole table panics. So no query can be forgotten. Release builds
-//! have none of this.
+//! Query plans (`EXPLAIN QUERY PLAN`): every statement must be answered by an index, however large the database is.
+//!
+//! Debug builds check each statement that runs and panic at one that reads a whole table, so no query can be
+//! forgotten. Release builds have none of this.
 
 #[cfg(not(debug_assertions))]
 pub(super) use inactive::{check, watch};
@@ -75,6 +76,7 @@ mod active {
             "5,000 are kept",
         ),
         ("SCAN event_totals", "", "a row for each tool and command"),
+        ("SCAN usage_totals", "", "a row or two for each model"),
         (
             "SCAN local_merges",
             "",
@@ -89,6 +91,11 @@ mod active {
             "SCAN tdd_phases",
             "",
             "sessions that nobody continues are forgotten",
+        ),
+        (
+            "SCAN waiting",
+            "RECURSIVE waiting",
+            "the tasks behind one, found by an index",
         ),
         ("SCAN pragma_", "", "no table"),
         ("SCAN CONSTANT ROW", "", "no table"),

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::row::parsed;
+use super::row::{parsed, parsed_option};
 use super::{NOW, Reader, StoreError, Writer};
 use crate::model::pull_request::local_url;
 use crate::model::{InstanceId, NewPullRequest, PullRequest, PullState};
@@ -20,9 +20,10 @@ fn pull_request(row: &Row<'_>) -> rusqlite::Result<PullRequest> {
         base_branch: row.get("base_branch")?,
         head_commit: row.get("head_commit")?,
         merge_commit: row.get("merge_commit")?,
-        created_at: row.get("created_at")?,
-        updated_at: row.get("updated_at")?,
-        merged_at: row.get("merged_at")?,
+        created_at: parsed(row, "created_at")?,
+        updated_at: parsed(row, "updated_at")?,
+        merged_at: parsed_option(row, "merged_at")?,
+        mergeable: None,
     })
 }
 
@@ -144,10 +145,7 @@ impl Writer<'_> {
         head_commit: &str,
         instance: &InstanceId,
     ) -> Result<PullRequest, StoreError> {
-        let merging = self.local_merge(repository)?;
-        if merging.is_some_and(|merge| merge.number == number) {
-            return Err(StoreError::PullRequestMerging { number });
-        }
+        self.refuse_merging(repository, number)?;
         self.connection
             .prepare_cached(&format!(
                 "UPDATE pull_requests SET title = ?3, body = ?4, draft = ?5, base_branch = ?6,
@@ -165,6 +163,26 @@ impl Writer<'_> {
                 instance.as_str(),
             ])?;
         self.expect_state(repository, number, PullState::Open)
+    }
+
+    /// Moves an open pull request from one head to another, not while it is being merged; `None` if it has another head by now.
+    pub fn move_pull_request(
+        &self,
+        repository: &str,
+        number: u64,
+        from: &str,
+        to: &str,
+    ) -> Result<Option<PullRequest>, StoreError> {
+        self.refuse_merging(repository, number)?;
+        let moved = self
+            .connection
+            .prepare_cached(&format!(
+                "UPDATE pull_requests SET head_commit = ?4, updated_at = {NOW}
+                 WHERE repository = ?1 AND number = ?2 AND state = 'open' AND head_commit = ?3"
+            ))?
+            .execute(params![repository, number, from, to])?;
+        let now = self.expect_state(repository, number, PullState::Open)?;
+        Ok((moved == 1).then_some(now))
     }
 
     /// Closes an open pull request; one that is closed already stays so.
@@ -216,6 +234,14 @@ impl Writer<'_> {
             ))?
             .execute(params![repository, number, merge_commit])?;
         self.expect_state(repository, number, PullState::Merged)
+    }
+
+    fn refuse_merging(&self, repository: &str, number: u64) -> Result<(), StoreError> {
+        let merging = self.local_merge(repository)?;
+        match merging.filter(|merge| merge.number == number) {
+            Some(_) => Err(StoreError::PullRequestMerging { number }),
+            None => Ok(()),
+        }
     }
 
     fn refuse_second(&self, repository: &str, head_branch: &str) -> Result<(), StoreError> {
@@ -340,6 +366,24 @@ mod tests {
     }
 
     #[test]
+    fn a_head_moves_only_from_where_it_was_seen() {
+        with_store(|w| {
+            open(w, "/a", "one")?;
+            assert_eq!(w.move_pull_request("/a", 1, "c0", "c2")?, None);
+            let moved = w.move_pull_request("/a", 1, "c1", "c2")?;
+            assert_eq!(moved.map(|pull| pull.head_commit).as_deref(), Some("c2"));
+            w.close_pull_request("/a", 1)?;
+            assert!(matches!(
+                w.move_pull_request("/a", 1, "c2", "c3"),
+                Err(StoreError::PullRequestState { .. })
+            ));
+            w.connection
+                .execute("/* all */ DELETE FROM pull_requests", [])?;
+            Ok(())
+        });
+    }
+
+    #[test]
     fn what_is_being_merged_is_what_was_seen_and_stays_so() {
         with_store(|w| {
             open(w, "/a", "one")?;
@@ -356,6 +400,10 @@ mod tests {
             let coder = "work-x-a1".parse().unwrap();
             assert!(matches!(
                 w.update_pull_request("/a", 1, &new("one"), "c2", &coder),
+                Err(StoreError::PullRequestMerging { number: 1 })
+            ));
+            assert!(matches!(
+                w.move_pull_request("/a", 1, "c1", "c2"),
                 Err(StoreError::PullRequestMerging { number: 1 })
             ));
             assert_eq!(w.finish_local_merge(&merge)?.head_commit, "c1");

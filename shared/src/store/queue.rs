@@ -1,4 +1,4 @@
-//! The one thread that talks to the database for async callers.
+//! Write queue: the one thread that talks to `SQLite` for async callers.
 //!
 //! Changes that wait while another is being made are committed together: each in a savepoint of its
 //! own, so that one which fails takes nothing else with it, and each answered only after the commit.
@@ -18,29 +18,29 @@ use crate::fault;
 use crate::model::InstanceId;
 
 /// How many changes one commit may hold: other processes wait for its end.
-const TOGETHER: usize = 32;
+const MAX_CHANGES_PER_COMMIT: usize = 32;
 
 /// What the work of one caller came to: a value, an error, or a panic to be carried on.
 type Outcome<T> = Result<Result<T, StoreError>, Box<dyn Any + Send>>;
 
 /// Answers the caller, once it is known whether the change lasts.
-type Settle = Box<dyn FnOnce(Option<Lost>) + Send>;
+type Settle = Box<dyn FnOnce(Option<CommitFailure>) + Send>;
 
 /// Why changes that were made are not committed.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Lost {
+pub(super) enum CommitFailure {
     Failed(ffi::Error),
     Moved,
 }
 
-impl From<Lost> for StoreError {
-    fn from(lost: Lost) -> Self {
+impl From<CommitFailure> for StoreError {
+    fn from(lost: CommitFailure) -> Self {
         match lost {
-            Lost::Failed(reason) => {
+            CommitFailure::Failed(reason) => {
                 let message = "the change was not committed".to_owned();
                 rusqlite::Error::SqliteFailure(reason, Some(message)).into()
             }
-            Lost::Moved => Self::Moved,
+            CommitFailure::Moved => Self::Moved,
         }
     }
 }
@@ -202,10 +202,10 @@ fn make_and_commit(
             // SQLite gave up the whole transaction, with all that was made before.
             let reason = one.as_ref().and_then(|one| one.failure);
             let reason = reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ABORT));
-            lost = Some(Lost::Failed(reason));
+            lost = Some(CommitFailure::Failed(reason));
         }
         made.extend(one);
-        if lost.is_some() || made.len() == TOGETHER {
+        if lost.is_some() || made.len() == MAX_CHANGES_PER_COMMIT {
             break;
         }
         match waiting.try_recv() {
@@ -226,22 +226,22 @@ fn make_and_commit(
         }
         (one.settle)(lost);
     }
-    match lost.or(failed.map(Lost::Failed)) {
+    match lost.or(failed.map(CommitFailure::Failed)) {
         Some(lost) => Err(lost.into()),
         None => Ok(()),
     }
 }
 
 /// Commits, unless the file has lost its name.
-pub(super) fn commit(transaction: Transaction<'_>, files: &Files) -> Result<(), Lost> {
+pub(super) fn commit(transaction: Transaction<'_>, files: &Files) -> Result<(), CommitFailure> {
     // What is committed into a file without a name is nowhere.
     if files.have_moved() {
-        return Err(Lost::Moved);
+        return Err(CommitFailure::Moved);
     }
-    fault::before("commit").map_err(|error| Lost::Failed(as_of_sqlite(&error)))?;
+    fault::before("commit").map_err(|error| CommitFailure::Failed(as_of_sqlite(&error)))?;
     transaction.commit().map_err(|error| {
         let reason = error.sqlite_error().copied();
-        Lost::Failed(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ERROR)))
+        CommitFailure::Failed(reason.unwrap_or(ffi::Error::new(ffi::SQLITE_ERROR)))
     })?;
     fault::after("commit");
     Ok(())

@@ -3,13 +3,14 @@
 use rusqlite::{named_params, params};
 use serde::Serialize;
 
+use super::row::parsed_option;
 use super::{Reader, StoreError, Writer};
-use crate::model::InstanceId;
+use crate::model::{InstanceId, Timestamp};
 
 /// Rows that one step deletes from one table: a few milliseconds of the write lock.
-const ROWS: u32 = 500;
+const MAX_ROWS_PER_STEP: u32 = 500;
 /// Events that one step looks at, from the oldest.
-const LOOKED_AT: u32 = 5_000;
+const MAX_EVENTS_PER_STEP: u32 = 5_000;
 
 /// Whose records are kept however old they are: the one place that decides it.
 ///
@@ -44,9 +45,9 @@ pub struct RowLimits {
 #[serde(rename_all = "camelCase")]
 pub struct Holdings {
     pub events: u64,
-    pub oldest_event: Option<String>,
+    pub oldest_event: Option<Timestamp>,
     pub messages: u64,
-    pub oldest_message: Option<String>,
+    pub oldest_message: Option<Timestamp>,
 }
 
 /// An agent and where it works or worked.
@@ -62,9 +63,10 @@ impl Reader<'_> {
         let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get(0));
         let first = |table: &str| {
             let sql = format!(
-                "SELECT (SELECT created_at FROM {table} WHERE rowid = (SELECT min(rowid) FROM {table}))"
+                "SELECT (SELECT created_at FROM {table} WHERE rowid = (SELECT min(rowid) FROM {table})) AS first"
             );
-            self.connection.query_row(&sql, [], |row| row.get(0))
+            self.connection
+                .query_row(&sql, [], |row| parsed_option(row, "first"))
         };
         Ok(Holdings {
             events: one("SELECT count(*) FROM mcp_events")?,
@@ -133,11 +135,11 @@ impl Writer<'_> {
             .prepare_cached(&format!(
                 "{NEEDED}
                  DELETE FROM mcp_events WHERE id IN (
-                     SELECT id FROM (SELECT id, instance_id, created_at FROM mcp_events ORDER BY id LIMIT {LOOKED_AT})
+                     SELECT id FROM (SELECT id, instance_id, created_at FROM mcp_events ORDER BY id LIMIT {MAX_EVENTS_PER_STEP})
                      WHERE ((:days > 0 AND created_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || :days || ' days'))
                             OR (:most > 0 AND id <= (SELECT max(id) FROM mcp_events) - :most))
                        AND (instance_id IS NULL OR instance_id NOT IN (SELECT id FROM kept))
-                     LIMIT {ROWS})"
+                     LIMIT {MAX_ROWS_PER_STEP})"
             ))?
             .execute(named_params! {":days": limits.event_days, ":most": limits.max_events})?;
         if limits.message_days == 0 {
@@ -153,7 +155,17 @@ impl Writer<'_> {
                      SELECT id FROM messages INDEXED BY messages_over
                      WHERE state IN ('taken', 'dropped') AND created_at < {before}
                        AND instance_id NOT IN (SELECT id FROM kept)
-                     LIMIT {ROWS})"
+                     LIMIT {MAX_ROWS_PER_STEP})"
+            ))?
+            .execute(days)?;
+        deleted += self
+            .connection
+            .prepare_cached(&format!(
+                "{NEEDED}
+                 DELETE FROM endings WHERE instance_id IN (
+                     SELECT instance_id FROM endings INDEXED BY endings_by_time
+                     WHERE at < {before} AND instance_id NOT IN (SELECT id FROM kept)
+                     LIMIT {MAX_ROWS_PER_STEP})"
             ))?
             .execute(days)?;
         deleted += self
@@ -161,7 +173,7 @@ impl Writer<'_> {
             .prepare_cached(&format!(
                 "DELETE FROM tdd_responses WHERE id IN (
                      SELECT tdd_responses.id FROM tdd_runs CROSS JOIN tdd_responses ON tdd_runs.id = run_id
-                     WHERE status <> 'running' AND updated_at < {before} LIMIT {ROWS})"
+                     WHERE status <> 'running' AND updated_at < {before} LIMIT {MAX_ROWS_PER_STEP})"
             ))?
             .execute(days)?;
         // What was heard from GitHub can be asked for again.
@@ -170,14 +182,14 @@ impl Writer<'_> {
             .prepare_cached(&format!(
                 "DELETE FROM github_state WHERE resource IN (
                      SELECT resource FROM github_state
-                     WHERE updated_at < {before} AND coalesce(retry_at, '') < updated_at LIMIT {ROWS})"
+                     WHERE updated_at < {before} AND coalesce(retry_at, '') < updated_at LIMIT {MAX_ROWS_PER_STEP})"
             ))?
             .execute(days)?;
         deleted += self
             .connection
             .prepare_cached(&format!(
                 "DELETE FROM webhook_deliveries WHERE id IN (
-                     SELECT id FROM webhook_deliveries WHERE received_at < {before} LIMIT {ROWS})"
+                     SELECT id FROM webhook_deliveries WHERE received_at < {before} LIMIT {MAX_ROWS_PER_STEP})"
             ))?
             .execute(days)?;
         Ok(deleted)

@@ -1,3 +1,5 @@
+//! Retention: which records are deleted, and when.
+
 use super::super::tests::{new_instance, new_task, open_in};
 use super::super::{NewEvent, NewMessage, Store};
 use super::*;

@@ -1,4 +1,4 @@
-//! Reading columns into our types. What the CHECKs allow always parses; anything else is corruption.
+//! Row decoding: columns into our types. What a CHECK allows always parses; anything else is corruption.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -50,6 +50,15 @@ impl<'row, 'statement> InOrder<'row, 'statement> {
     {
         let text: Option<String> = self.get(column)?;
         text.map(|text| text.parse().map_err(|error| conversion(column, error)))
+            .transpose()
+    }
+
+    pub(super) fn json_option<T: serde::de::DeserializeOwned>(
+        &self,
+        column: &str,
+    ) -> rusqlite::Result<Option<T>> {
+        let text: Option<String> = self.get(column)?;
+        text.map(|text| serde_json::from_str(&text).map_err(|error| conversion(column, error)))
             .transpose()
     }
 }

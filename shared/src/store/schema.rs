@@ -9,7 +9,7 @@ use crate::fault;
 pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
 
 /// The version that `SCHEMA` has.
-pub(super) const CURRENT: i64 = 6;
+pub(super) const CURRENT: i64 = 7;
 
 /// What is kept of other columns, so that an older database does not have it: a column, and what fills it.
 const DERIVED: &[(&str, &str, &str)] = &[
@@ -26,6 +26,18 @@ const DERIVED: &[(&str, &str, &str)] = &[
         "INSERT INTO event_totals
          SELECT source, server, name, error_code IS NOT NULL, count(*), sum(duration_ms)
          FROM mcp_events GROUP BY 1, 2, 3, 4",
+    ),
+    (
+        "instances",
+        "session_mode",
+        "UPDATE instances SET session_mode = 'headless'
+         WHERE id IN (SELECT id FROM tdd_runs) OR parent_instance_id IN (SELECT id FROM tdd_runs)",
+    ),
+    (
+        "instances",
+        "kept",
+        "UPDATE instances SET kept = '{\"why\":\"in_reason\"}'
+         WHERE (note LIKE 'kept %' OR note LIKE '%; kept %') AND note NOT LIKE '%kept by policy%'",
     ),
 ];
 

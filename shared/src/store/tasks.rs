@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::row::{one_moved, parsed, parsed_option};
 use super::{NOW, Reader, StoreError, Writer};
-use crate::model::{InstanceId, Priority, Task, TaskId, TaskStatus};
+use crate::model::{InstanceId, Priority, Task, TaskId, TaskStatus, Timestamp};
 
 /// A task to be stored.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ const COLUMNS: &str = "
     place <= 2 AS ready";
 
 /// Sets how many of its dependencies a task still waits for.
-const COUNT_DEPENDENCIES: &str = "UPDATE tasks SET waits_for = (
+pub(super) const COUNT_DEPENDENCIES: &str = "UPDATE tasks SET waits_for = (
          SELECT count(*) FROM task_dependencies JOIN tasks AS other ON other.id = depends_on
          WHERE task_id = tasks.id AND other.status <> 'done')";
 
@@ -57,8 +57,8 @@ fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
         created_by: parsed_option(row, "created_by")?,
         issue_number: row.get("issue_number")?,
         issue_url: row.get("issue_url")?,
-        created_at: row.get("created_at")?,
-        updated_at: row.get("updated_at")?,
+        created_at: parsed(row, "created_at")?,
+        updated_at: parsed(row, "updated_at")?,
     })
 }
 
@@ -207,7 +207,7 @@ impl Reader<'_> {
     pub fn repeated_task(
         &self,
         like: &NewTask,
-        this_server_since: &str,
+        this_server_since: Timestamp,
     ) -> Result<Option<Task>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM tasks INDEXED BY tasks_by_planner
@@ -226,7 +226,7 @@ impl Reader<'_> {
                     like.description,
                     like.priority.as_str(),
                     like.estimated_hours,
-                    this_server_since,
+                    this_server_since.to_string(),
                 ],
                 task,
             )?

@@ -1,4 +1,4 @@
-//! TDD runs and what was said in them.
+//! TDD runs and their turns.
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -54,8 +54,8 @@ fn tdd_run(row: &Row<'_>) -> rusqlite::Result<TddRun> {
         branch_name,
         coder_responses: Vec::new(),
         reviewer_responses: Vec::new(),
-        created_at: row.get("created_at")?,
-        updated_at: row.get("updated_at")?,
+        created_at: parsed(row, "created_at")?,
+        updated_at: parsed(row, "updated_at")?,
         status: parsed(row, "status")?,
         repository: row.get::<_, String>("repository")?.into(),
         step: parsed(row, "step")?,
@@ -127,13 +127,6 @@ impl Reader<'_> {
             }
         }
         Ok(run)
-    }
-
-    /// Returns the time now, as stored.
-    pub fn now(&self) -> Result<String, StoreError> {
-        Ok(self
-            .connection
-            .query_row(&format!("SELECT {NOW}"), [], |row| row.get(0))?)
     }
 }
 

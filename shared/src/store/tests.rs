@@ -8,7 +8,8 @@ use std::path::Path;
 use super::*;
 use crate::model::{
     EventSource, InstanceKind, LaunchStep, MessageKind, MessageState, Origin, Phase, Priority,
-    Status, StatusEvent, TakenBy, TaskId, TaskStatus, TddRole, TddStatus, TddStep, Verdict,
+    SessionMode, Status, StatusEvent, TakenBy, TaskId, TaskStatus, TddRole, TddStatus, TddStep,
+    Timestamp, Verdict,
 };
 
 pub(super) fn open_in(folder: &Path) -> Store {
@@ -32,6 +33,7 @@ pub(super) fn new_instance(id: &str) -> NewInstance {
         id: id.parse().unwrap(),
         kind: InstanceKind::Coding,
         origin: Origin::Launched,
+        session_mode: SessionMode::Interactive,
         repository: "/repo".into(),
         worktree_path: format!("/trees/{id}").into(),
         branch_name: Some(format!("codex/{id}")),
@@ -92,6 +94,7 @@ fn every_check_equals_its_enum() {
     same!(Status, "instances", "status");
     same!(InstanceKind, "instances", "kind");
     same!(Origin, "instances", "origin");
+    same!(SessionMode, "instances", "session_mode");
     same!(LaunchStep, "instances", "launch_step");
     same!(Priority, "tasks", "priority");
     same!(TaskStatus, "tasks", "status");
@@ -169,8 +172,7 @@ fn people_see_first_what_can_begin_and_what_is_new() {
         };
         // Made one after the other, whatever the clock's steps are.
         let task = store.write_now(|w| w.insert_task(&new)).unwrap();
-        let same_time = || store.read_now(|r| Ok(r.now()? == task.created_at));
-        while same_time().unwrap() {
+        while Timestamp::now() == task.created_at {
             std::thread::yield_now();
         }
         task.id
@@ -297,6 +299,7 @@ fn the_limit_on_live_instances_holds_and_ids_are_unique() {
     let store = open_in(folder.path());
     let adopted = NewInstance {
         origin: Origin::Adopted,
+        session_mode: SessionMode::Interactive,
         ..new_instance("work-mine-a1")
     };
     store

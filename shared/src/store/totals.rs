@@ -1,4 +1,4 @@
-//! Counting what happened, for graphs.
+//! Totals for metrics: counters that are maintained instead of counted.
 
 use super::row::parsed;
 use super::{Reader, StoreError};

@@ -139,6 +139,43 @@ fn what_is_derived_is_filled_in() {
     }
 }
 
+/// What only other tables and English notes said before version 7 is in columns of its own afterwards.
+#[test]
+fn agents_of_tdd_runs_become_headless_and_kept_work_becomes_data() {
+    use crate::model::{Kept, SessionMode};
+    let folder = tempfile::tempdir().unwrap();
+    for earlier in 5..7 {
+        let path = old(folder.path(), earlier);
+        let raw = Connection::open(&path).unwrap();
+        raw.execute_batch(
+            "PRAGMA foreign_keys = OFF;
+             UPDATE tdd_runs SET id = 'work-42-a1';
+             UPDATE tdd_responses SET run_id = 'work-42-a1';
+             UPDATE instances SET note = 'its session is gone; kept the branch b: 1 of its commits are nowhere else'
+             WHERE id = 'work-42-a1';
+             UPDATE instances SET note = 'kept by policy: /w/a' WHERE id = 'plan-cache-a1';",
+        )
+        .unwrap();
+        drop(raw);
+        let store = Store::open(&path).unwrap();
+        let instances = store.read_now(|r| r.instances(false)).unwrap();
+        for instance in instances {
+            let (mode, kept) = match instance.id.as_str() {
+                "work-42-a1" => (SessionMode::Headless, Some(Kept::InReason)),
+                "review-42-a1-r1" => (SessionMode::Headless, None),
+                _ => (SessionMode::Interactive, None),
+            };
+            assert_eq!(
+                (instance.session_mode, &instance.note.kept),
+                (mode, &kept),
+                "version {earlier}, {}",
+                instance.id
+            );
+            assert_eq!(instance.note.sentence(), instance.note.reason);
+        }
+    }
+}
+
 /// Rows are not only there: the code that reads them understands them.
 #[test]
 fn what_was_brought_up_can_be_read() {

@@ -8,7 +8,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::database::beside;
+use super::file_names::beside;
 use crate::model::InstanceId;
 
 const FILES: u32 = 64;

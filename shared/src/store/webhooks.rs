@@ -1,15 +1,15 @@
-//! Webhooks that were heard.
+//! Webhook deliveries that were processed, so that a repeated one is ignored.
 
 use rusqlite::params;
 
 use super::{NOW, StoreError, Writer};
 
 /// How many are remembered: GitHub sends one again within hours, and no repository has so many in them.
-const KEPT: u32 = 5_000;
+const MAX_DELIVERIES: u32 = 5_000;
 
 impl Writer<'_> {
     /// Remembers a webhook; false if it was heard before.
-    pub fn hear_webhook(&self, delivery: &str) -> Result<bool, StoreError> {
+    pub fn record_webhook(&self, delivery: &str) -> Result<bool, StoreError> {
         let new = self
             .connection
             .prepare_cached(&format!(
@@ -22,7 +22,7 @@ impl Writer<'_> {
                     "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
                      ORDER BY received_at DESC LIMIT -1 OFFSET ?1)",
                 )?
-                .execute([KEPT])?;
+                .execute([MAX_DELIVERIES])?;
         }
         Ok(new == 1)
     }
@@ -31,17 +31,17 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::Store;
-    use super::KEPT;
+    use super::MAX_DELIVERIES;
 
     #[test]
     fn a_webhook_is_heard_once_and_not_for_ever() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("db")).unwrap();
         let heard = store.write_now(|w| {
-            let first = w.hear_webhook("a")?;
-            let second = w.hear_webhook("a")?;
-            for number in 0..KEPT {
-                assert!(w.hear_webhook(&format!("n{number}"))?);
+            let first = w.record_webhook("a")?;
+            let second = w.record_webhook("a")?;
+            for number in 0..MAX_DELIVERIES {
+                assert!(w.record_webhook(&format!("n{number}"))?);
             }
             let count: u32 = w.connection.query_row(
                 "/* all */ SELECT count(*) FROM webhook_deliveries",
@@ -50,6 +50,6 @@ mod tests {
             )?;
             Ok((first, second, count))
         });
-        assert_eq!(heard.unwrap(), (true, false, KEPT));
+        assert_eq!(heard.unwrap(), (true, false, MAX_DELIVERIES));
     }
 }

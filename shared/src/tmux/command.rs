@@ -18,7 +18,7 @@ pub(super) const LIMITS: Limits = Limits {
 };
 
 /// tmux refuses commands of about 16 KB ("command too long"); this leaves room for our own flags.
-const LONGEST_COMMAND: usize = 12 * 1024;
+const MAX_COMMAND_BYTES: usize = 12 * 1024;
 
 /// Says which server and session we are in; kept away from children so that they talk to ours only.
 const FOREIGN: [&str; 2] = ["TMUX", "TMUX_PANE"];
@@ -139,10 +139,10 @@ impl Tmux {
         input: Option<&[u8]>,
     ) -> Result<Answer, TmuxError> {
         let bytes = script.bytes();
-        if bytes > LONGEST_COMMAND {
+        if bytes > MAX_COMMAND_BYTES {
             return Err(TmuxError::CommandTooLong {
                 bytes,
-                limit: LONGEST_COMMAND,
+                limit: MAX_COMMAND_BYTES,
             });
         }
         command.args(self.flags()).args(&script.words);

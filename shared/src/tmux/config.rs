@@ -1,9 +1,5 @@
 //! The configuration of our tmux server, in place of the user's.
 
-use std::path::Path;
-
-use uuid::Uuid;
-
 use super::command::Tmux;
 use super::error::TmuxError;
 use crate::file;
@@ -63,20 +59,13 @@ impl Tmux {
         if std::fs::read(path).is_ok_and(|present| present == CONFIG.as_bytes()) {
             return Ok(());
         }
-        replace(path, CONFIG).map_err(|source| TmuxError::Write {
-            path: path.clone(),
-            source,
-        })
+        // Atomically: another process may be starting a server with it at this moment.
+        path.parent()
+            .map_or(Ok(()), file::make_private_folder)
+            .and_then(|()| file::replace(path, CONFIG, Some(0o600)))
+            .map_err(|source| TmuxError::Write {
+                path: path.clone(),
+                source,
+            })
     }
-}
-
-/// Replaces a file in one step: another process may be starting the server from it right now.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let draft = path.with_added_extension(Uuid::new_v4().simple().to_string());
-    let written = file::write_private(&draft, text).and_then(|()| std::fs::rename(&draft, path));
-    if written.is_err() {
-        // The draft may not even exist; what went wrong is said by the first error.
-        let _ = std::fs::remove_file(&draft);
-    }
-    written
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with tmux.
+//! tmux errors.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::model::hidden::{number, reveal_in_line};
 use crate::process::ProcessError;
 
 /// Characters kept of text that others wrote.
-const LONGEST_EXCERPT: usize = 300;
+const MAX_EXCERPT_CHARS: usize = 300;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TmuxError {
@@ -80,8 +80,8 @@ impl From<ProcessError> for TmuxError {
 /// Returns the beginning of foreign text with hidden characters made visible.
 pub(super) fn excerpt(text: &str) -> String {
     let text = reveal_in_line(text.trim());
-    let mut kept: String = text.chars().take(LONGEST_EXCERPT).collect();
-    if kept.len() < text.len() && text.chars().nth(LONGEST_EXCERPT).is_some() {
+    let mut kept: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
+    if kept.len() < text.len() && text.chars().nth(MAX_EXCERPT_CHARS).is_some() {
         kept.push('…');
     }
     kept

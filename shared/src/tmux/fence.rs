@@ -1,4 +1,4 @@
-//! Types into a pane on behalf of one lease, and of no older one.
+//! Fencing token: tmux types for one lease, and refuses an older one.
 //!
 //! A deliverer that was stopped for longer than its lease lasts doesn't know it. So the pane itself knows who may type: an
 //! option of the pane holds the highest epoch that has claimed it, and the tmux server compares it in the same step
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
-use super::input::{InputOutcome, TYPED, check_text};
+use super::typed_text::{InputOutcome, TYPED, check_text};
 use crate::model::instance::ProcessMark;
 use crate::process::{self, ProcessError};
 
@@ -25,7 +25,7 @@ const OUTDATED: &str = "outdated!";
 /// Between paste and Enter, for programs whose input box can't be read.
 const SETTLE_SECONDS: &str = "0.15";
 /// Longer than a submission takes from paste to Enter.
-const SUBMISSION: Duration = Duration::from_secs(1);
+const SUBMIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// As many lines as a terminal keeps: the first line of a long message scrolls far up.
 const HISTORY: &str = "-20000";
 /// Begins the names of our paste buffers.
@@ -115,7 +115,7 @@ impl Fenced {
             epoch,
             stage: InputStage::Pasted,
         };
-        let deadline = Instant::now() + SUBMISSION;
+        let deadline = Instant::now() + SUBMIT_TIMEOUT;
         while self.last().await? == Some(pasted) && Instant::now() < deadline {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -162,9 +162,17 @@ impl Fenced {
 
     /// Presses a key that edits what is in the input box.
     pub async fn erase_line(&self) -> Result<InputOutcome, TmuxError> {
-        let act = format!("send-keys -t '{}' C-u ; {}", self.target, printing(TYPED));
-        let script = self.script(&self.is_mine(), &act);
-        let printed = self.run_to_its_end(script).await?;
+        self.press_if(&self.is_mine(), "C-u").await
+    }
+
+    /// Presses a key, if the format is true at that moment.
+    pub(super) async fn press_if(
+        &self,
+        condition: &str,
+        key: &str,
+    ) -> Result<InputOutcome, TmuxError> {
+        let act = format!("send-keys -t '{}' {key} ; {}", self.target, printing(TYPED));
+        let printed = self.run_to_its_end(self.script(condition, &act)).await?;
         Ok(outcome(&printed))
     }
 
@@ -201,7 +209,7 @@ impl Fenced {
         Ok(printed.and_then(|printed| InputView::parse(printed.trim_end_matches('\n'))))
     }
 
-    fn is_mine(&self) -> String {
+    pub(super) fn is_mine(&self) -> String {
         format!("#{{==:#{{{EPOCH}}},{}}}", self.epoch)
     }
 

@@ -1,4 +1,4 @@
-//! Types into the agent's pane, and only there.
+//! Paste and Enter into an agent's pane, and only there.
 //!
 //! Whether the pane is the agent's, alive and running what is expected is decided by the tmux server
 //! in the same step that types: pasting into a dead pane crashes tmux 3.3a, and text that reaches
@@ -7,29 +7,11 @@
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
 use super::fence::{Fenced, buffer_name};
-use super::name::{ProgramName, SessionName};
-use super::state::{HELD, LAUNCH, Life, MARK, PANE_FORMAT, PaneId, parse_pane};
+use super::name::{PaneId, ProgramName, SessionName};
+use super::state::{HELD, LAUNCH, Life, MARK, PANE_FORMAT, parse_pane};
+use super::typed_text::{InputOutcome, TYPED, check_text};
 use crate::model::closed_enum;
-use crate::model::hidden::first_hidden;
 use crate::process::ProcessError;
-
-/// What the server prints once it has typed.
-pub(super) const TYPED: &str = "typed";
-
-/// What became of something typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InputOutcome {
-    /// The terminal has it; whether the program took it is for the program to say.
-    Typed,
-    /// The program in the pane has ended.
-    Dead,
-    /// There is no such session, or its agent's pane is gone.
-    Missing,
-    /// Another program than the expected one has the terminal.
-    OtherProgram { command: String },
-    /// Somebody with a newer lease has the pane.
-    Outdated,
-}
 
 closed_enum!(
     /// The keys that may be pressed. None of them means anything to tmux itself.
@@ -269,42 +251,4 @@ impl Tmux {
 /// Returns the tmux command that prints why nothing was typed.
 fn explain(target: &str) -> String {
     format!("display-message -p -t '{target}' '{PANE_FORMAT}'")
-}
-
-pub(super) fn check_text(text: &str) -> Result<(), TmuxError> {
-    if text.is_empty() {
-        return Err(TmuxError::EmptyText);
-    }
-    match first_hidden(text) {
-        Some(character) => Err(TmuxError::UnsafeText {
-            character,
-            offset: text.find(character).unwrap_or(0),
-        }),
-        None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{TmuxError, check_text};
-
-    #[test]
-    fn hidden_characters_are_refused() {
-        assert!(check_text("two\n\tlines é 🦀 \u{a0}").is_ok());
-        for text in [
-            "a\x1b[201~",
-            "a\rb",
-            "a\r\nb",
-            "\0",
-            "\x7f",
-            "x\u{9b}201~",
-            "x\u{e0041}",
-        ] {
-            assert!(matches!(
-                check_text(text),
-                Err(TmuxError::UnsafeText { .. })
-            ));
-        }
-        assert!(matches!(check_text(""), Err(TmuxError::EmptyText)));
-    }
 }

@@ -1,12 +1,11 @@
-//! Names that tmux cannot mistake for formats, targets or options.
+//! Session names that tmux cannot mistake for formats, targets or options.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::error::{TmuxError, excerpt};
-use super::state::PaneId;
 
-const LONGEST: usize = 100;
+const MAX_LENGTH: usize = 100;
 
 /// Defines a validated name: ASCII letters, digits and the given signs.
 macro_rules! name {
@@ -22,7 +21,7 @@ macro_rules! name {
                 let allowed = |byte: u8| {
                     byte.is_ascii_alphanumeric() || $signs.as_bytes().contains(&byte)
                 };
-                let valid = (1..=LONGEST).contains(&name.len())
+                let valid = (1..=MAX_LENGTH).contains(&name.len())
                     && !name.starts_with('-')
                     && name.bytes().all(allowed);
                 if valid {
@@ -94,5 +93,15 @@ impl SessionName {
     /// A bare `%7` may be resolved in another session that shows the same window.
     pub(super) fn pane_target(&self, pane: PaneId) -> String {
         format!("={}:.{pane}", self.0)
+    }
+}
+
+/// tmux's name of a pane (`%12`), unique while its server lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PaneId(pub u32);
+
+impl fmt::Display for PaneId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "%{}", self.0)
     }
 }

@@ -1,4 +1,4 @@
-//! A pane in a person's own tmux, where an agent runs that nobody launched.
+//! Panes in a person's own tmux, where an adopted agent runs.
 //!
 //! Nothing of theirs is changed: no mode, and no option but two of our own on the pane. It is typed into only while the expected program has it and nobody
 //! scrolls in it, which the tmux server decides in the same step.
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use super::command::{Script, Socket, Tmux};
 use super::error::TmuxError;
 use super::fence::Fenced;
-use super::name::ProgramName;
-use super::state::{HELD, PaneId, is_held};
+use super::name::{PaneId, ProgramName};
+use super::state::{HELD, is_held};
 
 const FORMAT: &str = "#{pane_id}|#{pane_dead}|#{pane_pid}|#{pane_in_mode}|#{pane_input_off}#{pane_synchronized}|#{s/[^A-Za-z0-9_.+-]/?/:pane_current_command}";
 

@@ -1,4 +1,4 @@
-//! Looks at what the agent's terminal shows, and at who else is looking.
+//! Screen capture (`capture-pane`), and who else is attached.
 
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
@@ -43,6 +43,23 @@ impl Tmux {
         if let Lines::History(count) = lines {
             script = script.arg("-S").arg(format!("-{count}"));
         }
+        self.run(&script, None)
+            .await?
+            .found()?
+            .ok_or_else(|| missing(session))
+    }
+
+    /// Returns the visible lines of the agent's terminal and so many that have scrolled away. What was wrapped is one line
+    /// again, so that nothing in it (a secret, an address) is cut in two.
+    pub async fn capture_unwrapped(
+        &self,
+        session: &SessionName,
+        history: u32,
+    ) -> Result<String, TmuxError> {
+        let target = self.pane_target(session).await?;
+        let script = Script::new("capture-pane")
+            .args(["-p", "-J", "-t", &target, "-S"])
+            .arg(format!("-{history}"));
         self.run(&script, None)
             .await?
             .found()?

@@ -11,8 +11,8 @@ use rustix::fs::{Access, access};
 use super::command::{Answer, Script, Tmux};
 use super::error::{TmuxError, excerpt};
 use super::inherited::replace_inherited;
-use super::name::SessionName;
-use super::state::{LAUNCH, MARK, PaneId};
+use super::name::{PaneId, SessionName};
+use super::state::{LAUNCH, MARK};
 use crate::process::ProcessError;
 
 /// Waits before trying again when the server went away while a session was being made.

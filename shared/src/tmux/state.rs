@@ -1,11 +1,10 @@
-//! Reads the state of panes: who lives, who ended and how, who is being watched.
+//! Pane state (`list-panes`): alive, dead with exit status, attached clients.
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::command::{Script, Tmux};
 use super::error::{TmuxError, excerpt};
-use super::name::{LaunchId, SessionName};
+use super::name::{LaunchId, PaneId, SessionName};
 
 /// The pane option that marks the pane `create` made, to tell it from those a person adds.
 ///
@@ -35,16 +34,6 @@ pub(super) const HELD: &str = "#{pane_input_off}#{pane_synchronized}";
 
 /// How often to ask again for the exit status of a program that has ended.
 const STATUS_RETRIES: usize = 2;
-
-/// tmux's name of a pane (`%12`), unique while its server lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PaneId(pub u32);
-
-impl fmt::Display for PaneId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "%{}", self.0)
-    }
-}
 
 /// Whether the program in a pane runs, and if not, how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,11 @@
-//! Which tmux this is, and whether it will do.
+//! Version numbers of tmux, and the oldest supported one.
 
 use std::fmt;
-
-use super::command::Tmux;
-use super::error::{TmuxError, excerpt};
-use crate::process;
 
 /// The oldest tmux that knows `new-session -e`, `copy-mode -q` and `terminal-features`.
 ///
 /// From 3.3 on a dead pane also tells the signal that ended it.
-pub const MINIMUM: Version = Version { major: 3, minor: 2 };
+pub const MINIMUM_VERSION: Version = Version { major: 3, minor: 2 };
 
 /// A tmux release; the letter of a patch release (`3.3a`) makes no difference to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,34 +20,8 @@ impl fmt::Display for Version {
     }
 }
 
-impl Tmux {
-    /// Returns the version of the tmux binary; none for builds without a release number (`master`).
-    pub async fn version(&self) -> Result<Option<Version>, TmuxError> {
-        let finished = process::run(self.bare().arg("-V"), None, super::command::LIMITS).await?;
-        let printed = finished.stdout_text();
-        match printed.trim().strip_prefix("tmux ") {
-            Some(version) if finished.status.success() => Ok(parse(version)),
-            _ => Err(TmuxError::UnexpectedOutput {
-                action: "-V",
-                output: excerpt(&printed),
-            }),
-        }
-    }
-
-    /// Makes sure that tmux is there and new enough; development builds pass.
-    pub async fn check(&self) -> Result<(), TmuxError> {
-        match self.version().await? {
-            Some(found) if found < MINIMUM => Err(TmuxError::TooOld {
-                found,
-                needed: MINIMUM,
-            }),
-            Some(_) | None => Ok(()),
-        }
-    }
-}
-
 /// Reads `3.3a`, `3.6` or `next-3.7`; `master` and `openbsd-7.8` carry no tmux release number.
-fn parse(version: &str) -> Option<Version> {
+pub(super) fn parse(version: &str) -> Option<Version> {
     let numbers = version.strip_prefix("next-").unwrap_or(version);
     let (major, rest) = numbers.split_once('.')?;
     let minor: &str = &rest[..rest
@@ -65,7 +35,7 @@ fn parse(version: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MINIMUM, Version, parse};
+    use super::{MINIMUM_VERSION, Version, parse};
 
     #[test]
     fn release_numbers_are_read_and_ordered() {
@@ -77,6 +47,8 @@ mod tests {
         assert_eq!(parse("master"), None);
         assert_eq!(parse("openbsd-7.8"), None);
         assert_eq!(parse("3."), None);
-        assert!(parse("3.1c").unwrap() < MINIMUM && parse("3.10").unwrap() > MINIMUM);
+        assert!(
+            parse("3.1c").unwrap() < MINIMUM_VERSION && parse("3.10").unwrap() > MINIMUM_VERSION
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Looks at a terminal as it is, and is told when to look again.
+//! Live terminal view: captures a pane with colours, and signals when it has changed.
 //!
 //! tmux gives what a program prints to a pipe as well. Nothing is read out of it: that something came is
 //! the signal, and what the terminal shows then is asked of tmux, which knows. A pipe whose reader has gone

@@ -1,4 +1,4 @@
-//! What every verb stands on: where we are, what is configured, the database, the terminals.
+//! `Context`: the repository, settings, database and tmux servers that a verb works with.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub struct Context {
     state_dir: PathBuf,
     repository: Option<Repository>,
     /// How long to wait for another process that has a repository locked, if not as long as usual.
-    patience: Option<Duration>,
+    lock_timeout: Option<Duration>,
 }
 
 impl Context {
@@ -53,7 +53,7 @@ impl Context {
             transcripts: TranscriptReader::default(),
             state_dir,
             repository,
-            patience: None,
+            lock_timeout: None,
         })
     }
 
@@ -100,21 +100,24 @@ impl Context {
     }
 
     /// Returns the surroundings for somebody who only looks: what is locked is left for later.
-    pub(super) fn impatient(&self) -> Self {
-        self.with_patience(Duration::from_millis(50))
+    pub(super) fn with_short_lock_timeout(&self) -> Self {
+        self.with_lock_timeout(Duration::from_millis(50))
     }
 
     /// Returns the surroundings for somebody who leaves what is locked for longer to `reconcile`.
-    pub(super) fn with_patience(&self, patience: Duration) -> Self {
+    pub(super) fn with_lock_timeout(&self, lock_timeout: Duration) -> Self {
         let mut here = self.clone();
-        here.patience = Some(self.patience.map_or(patience, |own| own.min(patience)));
+        here.lock_timeout = Some(
+            self.lock_timeout
+                .map_or(lock_timeout, |own| own.min(lock_timeout)),
+        );
         here
     }
 
-    /// Gives a repository the patience that its user has.
-    pub(super) fn patience_with(&self, repository: Repository) -> Repository {
-        match self.patience {
-            Some(patience) => repository.with_patience(patience),
+    /// Gives a repository the lock timeout of its user.
+    pub(super) fn limit_lock_wait(&self, repository: Repository) -> Repository {
+        match self.lock_timeout {
+            Some(lock_timeout) => repository.with_lock_timeout(lock_timeout),
             None => repository,
         }
     }

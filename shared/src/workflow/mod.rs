@@ -1,89 +1,112 @@
 //! The verbs: what the tools and the command line do, in terms of the primitives.
 
-mod adopt;
-mod agent_files;
+mod actions;
+mod activity;
+mod agent_messages;
+mod attention;
 mod board;
-mod changes;
-mod clean;
-mod committed;
-mod connect;
 mod context;
-mod control;
-mod deliver;
-mod detach;
-mod finish;
-mod forge;
-mod github_forge;
-mod headless;
-mod hook_session;
-mod instance_facts;
+mod delivery;
+mod detached;
+mod ended_agent;
+mod event_recorder;
+mod find;
+mod follow_activity;
+mod forges;
+mod identity;
+mod instance;
 mod invariants;
-mod launch;
-mod local_forge;
-mod open_work;
-mod order;
-mod panes;
+mod last_words;
+mod lifecycle;
+mod notify;
+mod overruled_review;
 mod plan;
-mod publication;
-mod publish;
-mod publish_moves;
-mod pull_forge;
-mod pull_text;
-mod pulls;
-mod put_away;
-mod reconcile;
-mod reconcile_turn;
-mod request_changes;
-mod request_review;
-mod resume;
-mod retention;
+mod preconditions;
+mod pull;
+mod put_to_work;
+mod review;
 mod review_round;
 mod run;
 mod send;
-mod sync;
-mod task_issue;
+mod step;
 mod tdd;
 mod terminal;
-mod undo;
-mod webhook;
-mod wording;
+mod usage;
+mod work_diff;
 
-pub use adopt::{Adopted, adopt, adopt_again, forget, is_to_be_adopted, leave};
+pub use actions::{AgentAction, WhyNot, actions, why_not};
+pub use activity::{Activity, Rounds};
+pub use attention::Attention;
 pub use board::{
-    Activity, BoardRow, Look, Rounds, advice_on_terminal, attach_argv, board, board_row, look,
-    look_around, pulse, recent_board, screen,
+    BoardRow, ReconciledBoard, activity_fingerprint, advice_on_terminal, attach_argv, board,
+    board_row, capture, recent_board, reconcile_and_list, tail,
 };
-pub use changes::{WorkDiff, work_diff};
-pub use clean::{Cleaned, clean};
-pub use connect::connect;
 pub use context::Context;
-pub use control::{Typed, control, release_control, take_control, type_into};
-pub use deliver::{Delivery, deliver, deliver_for_unserved, take_at_end_of_turn};
-pub use detach::finish_when_done;
-pub use finish::{Stopped, stop};
-pub use forge::{Forge, forge, read_issue};
-pub use headless::tdd_run_of;
-pub use hook_session::{HookSession, instance_of_hook};
-pub use instance_facts::Issue;
+pub use delivery::deliver::{deliver, deliver_for_dead_servers};
+pub use delivery::end_of_turn::take_at_end_of_turn;
+pub use delivery::receipt::Receipt;
+pub use delivery::reminder::remind_at_end_of_turn;
+pub use delivery::settle::Delivery;
+pub use detached::notify_in_background;
+pub use ended_agent::check_terminal;
+pub use event_recorder::EventRecorder;
+pub use find::{find_instance, find_task, find_tdd_run};
+pub use follow_activity::{FollowedActivity, activity, follow_activity};
+pub use forges::open_work::open_work;
+pub use forges::publication::{CreatePr, MergeTerms, NewCommits};
+pub use forges::select_forge::{Forge, forge, read_issue};
+pub use identity::adopt::{
+    Adopted, adopt, adopt_again, end_adopted, forget_unused, needs_adoption,
+};
+pub use identity::connect::connect;
+pub use identity::hook_session::{HookSession, instance_of_hook};
+pub use instance::facts::Issue;
 pub use invariants::{Invariant, InvariantViolation, check_invariants, unknown_worktrees};
-pub use launch::{LaunchRequest, launch};
-pub use open_work::{Missing, OpenWork, OpenWorkSource, open_work};
-pub use order::{MOST_PROMPT_BYTES, MOST_REVIEWS, Order, check_prompt, prepare};
-pub use plan::{CreateTask, CreatedTask, create_task};
-pub use publication::CreatePr;
-pub use publish::{PublishOutcome, Published, create_pr};
-pub use pulls::{ChangedPull, close_pull, merge_pull, pull, pull_diff, pulls, reopen_pull};
-pub use reconcile::{Reconciled, Unsettled, reconcile};
-pub use reconcile_turn::is_my_turn_to_reconcile;
-pub use request_changes::{Receipt, SentBack, request_changes};
-pub use request_review::{RunningReview, request_review};
-pub use resume::resume;
-pub use retention::{Retained, retained};
-pub use run::{CallRecord, Run};
-pub use send::{Sent, send, send_again};
-pub use sync::{Synced, sync};
-pub use task_issue::TaskIssue;
+pub use last_words::last_paragraph;
+pub use lifecycle::base::{BaseWarning, base_warnings};
+pub use lifecycle::clean::{CleanMode, Cleaned, check_ended, clean};
+pub use lifecycle::detached_process::finish_when_idle;
+pub use lifecycle::discard::{
+    Discarded, Discarding, confirmed_discard, discard, nothing_to_discard, preview_discard,
+};
+pub use lifecycle::finish::{Stopped, stop};
+pub use lifecycle::launch::launch;
+pub use lifecycle::launch_request::{LaunchRequest, MAX_PROMPT_BYTES, MAX_REVIEWS};
+pub use lifecycle::reconcile::{Reconciled, Unsettled, reconcile};
+pub use lifecycle::reconcile_turn::is_my_turn_to_reconcile;
+pub use lifecycle::resume::{resumable, resume};
+pub use lifecycle::retention::{Retained, retained};
+pub use notify::bell::Bell;
+pub use notify::{NotifyFailure, notify, notify_of};
+pub use plan::create_task::{CreateTask, CreatedTask, create_task};
+pub use plan::edit_task::{TaskEdit, TaskMove, add_task, edit_task, move_task};
+pub use plan::task_issue::TaskIssue;
+pub use pull::publish::{PublishOutcome, Published, create_pr};
+pub use pull::pull_agent::coder_of_pull;
+pub use pull::pulls::{ChangedPull, close_pull, merge_pull, pull, pull_diff, pulls, reopen_pull};
+pub use pull::resolve::{ConflictSent, can_resolve, resolve_by_new_agent, resolve_conflict};
+pub use pull::standing::{PullApproval, Standing, standings};
+pub use pull::sync::{Synced, sync};
+pub use pull::update::{UpdatedPull, update_pull};
+pub use pull::webhook::{PullNews, follow_news, record_webhook};
+pub use review::approve::{Approval, Approved, approve};
+pub use review::draft_comments::{NewComment, comment, draft_comments, remove_comment};
+pub use review::request_changes::{SentBack, request_changes};
+pub use review::request_review::{RunningReview, request_review};
+pub use review::reviewed_work::{check_approve, check_send_back};
+pub use review::send_back::{FeedbackSent, send_back};
+pub use run::Run;
+pub use send::{MAX_MESSAGE_CHARS, Sent, send, send_again};
+pub use step::Step;
 pub use tdd::{
     Audience, TddNews, TddRequest, TddSpec, begin_tdd, keep_spec, read_spec, resume_tdd, start_tdd,
 };
-pub use webhook::{PullNews, follow_news, hear_webhook};
+pub use terminal::answer::{DialogAnswer, answer_dialog, open_dialog};
+pub use terminal::control::{
+    MAX_HOLDER_CHARS, MAX_PASTED_CHARS, MAX_TYPED_CHARS, Typed, control, release_control,
+    take_control, type_into,
+};
+pub use usage::{pull_usage, refresh_usage, refresh_usage_of, task_usage};
+pub use work_diff::{
+    ReviewedWork, WorkDiff, WorkPart, WorkSize, diff_between, reviewed_work, work_diff, work_size,
+};

@@ -1,12 +1,13 @@
-//! One round of a review, whoever ends it: is it undecided, what became of the reviewer's commits, what if it is lost.
+//! A review round: whether it is undecided, the reviewer's own commits, and a reviewer that is lost.
 
-use super::{Context, wording};
 use crate::error::{Code, Error};
 use crate::git::{FastForward, Head, Repository};
 use crate::model::{
-    Instance, MessageId, MessageKind, Review, Status, StatusChange, StatusEvent, Verdict,
+    Instance, InstanceId, MessageId, MessageKind, Review, Status, StatusChange, StatusEvent,
+    Verdict,
 };
 use crate::store::{NewMessage, StoreError, Writer};
+use crate::workflow::{Context, agent_messages};
 
 pub(super) fn undecided(review: Option<Review>) -> Result<Review, Error> {
     match review {
@@ -20,7 +21,7 @@ pub(super) fn undecided(review: Option<Review>) -> Result<Review, Error> {
     }
 }
 
-/// What a session is told that has nothing to review.
+/// Error for a session that has nothing to review.
 pub(super) fn not_a_reviewer() -> Error {
     Error::new(
         Code::ReviewDecided,
@@ -93,7 +94,7 @@ async fn stands_where_reviewed(repository: &Repository, coder: &Instance, review
 }
 
 /// Tells a coder that its reviewer came to nothing; part of ending a reviewer.
-pub(super) fn lose_review(
+pub(super) fn mark_review_lost(
     writer: &Writer<'_>,
     reviewer: &Instance,
     reason: &str,
@@ -110,7 +111,7 @@ pub(super) fn lose_review(
     }
     let id = MessageId::random();
     writer.insert_message(&NewMessage {
-        body: wording::review_lost(&id, &review, reason),
+        body: agent_messages::review_lost(&id, &review, reason),
         id,
         instance: coder.id.clone(),
         sender: reviewer.id.to_string(),
@@ -119,4 +120,35 @@ pub(super) fn lose_review(
     Ok(vec![
         writer.transition(&coder.id, StatusEvent::ReviewerLost)?,
     ])
+}
+
+/// Moves a coder back that is in `creating_pr`; if its reviewer was lost meanwhile, on to work.
+pub(crate) fn publish_failed(
+    writer: &Writer<'_>,
+    id: &InstanceId,
+) -> Result<Vec<StatusChange>, StoreError> {
+    let coder = writer.instance(id)?;
+    if coder.status != Status::CreatingPr {
+        // Somebody has ended it.
+        return Ok(Vec::new());
+    }
+    let before = coder.status_before.unwrap_or(Status::Running);
+    let mut changes = vec![writer.transition(id, StatusEvent::PublishFailed { before })?];
+    writer.set_owner(id, None)?;
+    let waits = matches!(before, Status::WaitingReview | Status::UnderReview);
+    if waits && writer.pending_review(id)?.is_none() {
+        changes.push(writer.transition(id, StatusEvent::ReviewerLost)?);
+        let last = writer.reviews(id)?;
+        if let Some(review) = last.into_iter().rfind(|review| !review.is_by_person()) {
+            let message = MessageId::random();
+            writer.insert_message(&NewMessage {
+                body: agent_messages::review_lost(&message, &review, "it ended while publishing"),
+                id: message,
+                instance: id.clone(),
+                sender: review.reviewer_name().to_owned(),
+                kind: MessageKind::ReviewLost,
+            })?;
+        }
+    }
+    Ok(changes)
 }

@@ -1,25 +1,17 @@
-//! One run of a verb: whether it is still wanted, how far it is, what it changed.
+//! `Run`: cancellation, progress and status changes of one call of a verb.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::event_recorder::EventRecorder;
+use super::step::Step;
 use crate::error::{Code, Error};
-use crate::model::{InstanceId, StatusChange};
-use crate::store::{NewEvent, Store, StoreError, Writer};
-
-/// What will be recorded of the call that a run is: all but its outcome.
-#[derive(Debug, Clone)]
-pub struct CallRecord {
-    pub event: NewEvent,
-    pub began: Instant,
-    /// Takes secrets out of the reply.
-    pub redact: fn(&Value) -> Value,
-}
+use crate::model::{EventSource, InstanceId, StatusChange};
+use crate::store::{Store, StoreError, Writer};
 
 type Report = Box<dyn Fn(&str, Option<f64>) + Send + Sync>;
 
@@ -28,7 +20,7 @@ pub struct Run {
     cancel: CancellationToken,
     report: Report,
     changes: Mutex<Vec<StatusChange>>,
-    record: Mutex<Option<CallRecord>>,
+    recorder: Mutex<Option<EventRecorder>>,
     recorded: AtomicBool,
 }
 
@@ -42,12 +34,12 @@ impl fmt::Debug for Run {
 }
 
 impl Run {
-    /// Makes a run; `report` is told each step as it begins.
+    /// Makes a run; `report` gets each step as it begins.
     pub fn new(cancel: CancellationToken, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self::with_progress(cancel, move |what, _| report(what))
     }
 
-    /// Makes a run; `report` is told each step, and the share of the work that is done where that is known.
+    /// Makes a run; `report` gets each step, and the share of the work that is done where that is known.
     pub fn with_progress(
         cancel: CancellationToken,
         report: impl Fn(&str, Option<f64>) + Send + Sync + 'static,
@@ -56,20 +48,20 @@ impl Run {
             cancel,
             report: Box::new(report),
             changes: Mutex::default(),
-            record: Mutex::default(),
+            recorder: Mutex::default(),
             recorded: AtomicBool::new(false),
         }
     }
 
     /// Lets the last change of the run take the record of the call along.
-    pub fn record_as(&self, record: CallRecord) {
-        *self.lock_record() = Some(record);
+    pub fn record_as(&self, recorder: EventRecorder) {
+        *self.lock_recorder() = Some(recorder);
     }
 
     /// Says for which instance the call acts, once that is known.
     pub fn acts_for(&self, id: &InstanceId) {
-        if let Some(record) = &mut *self.lock_record() {
-            record.event.instance = Some(id.clone());
+        if let Some(recorder) = &mut *self.lock_recorder() {
+            recorder.set_instance(Some(id.clone()));
         }
     }
 
@@ -85,20 +77,14 @@ impl Run {
         change: impl FnOnce(&Writer<'_>) -> Result<T, StoreError> + Send + 'static,
         reply: impl FnOnce(&T) -> Value + Send + 'static,
     ) -> Result<T, StoreError> {
-        let Some(record) = self.lock_record().clone() else {
+        let Some(recorder) = self.lock_recorder().clone() else {
             return store.write(change).await;
         };
         let status_changes = self.changes();
         let value = store
             .write(move |w| {
                 let value = change(w)?;
-                let event = NewEvent {
-                    result: Some((record.redact)(&reply(&value))),
-                    status_changes,
-                    duration_ms: record.began.elapsed().as_secs_f64() * 1000.0,
-                    ..record.event
-                };
-                w.record_call(&event)?;
+                recorder.write(w, Some(reply(&value)), None, status_changes)?;
                 Ok(value)
             })
             .await?;
@@ -106,8 +92,27 @@ impl Run {
         Ok(value)
     }
 
-    fn lock_record(&self) -> std::sync::MutexGuard<'_, Option<CallRecord>> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Records a call or command with its result and the changes of this run.
+    pub async fn record(
+        &self,
+        store: &Store,
+        recorder: EventRecorder,
+        result: Result<Value, &Error>,
+    ) -> Result<(), StoreError> {
+        // The client of a cancelled tool call discards the answer.
+        let discarded = recorder.source() == EventSource::Tool && self.cancel.is_cancelled();
+        let (result, error_code) = match result {
+            Ok(result) => (Some(result), discarded.then_some(Code::Cancelled)),
+            Err(error) => (None, Some(error.code)),
+        };
+        let status_changes = self.changes();
+        store
+            .write(move |w| recorder.write(w, result, error_code, status_changes))
+            .await
+    }
+
+    fn lock_recorder(&self) -> std::sync::MutexGuard<'_, Option<EventRecorder>> {
+        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes a run that nobody watches or cancels.
@@ -116,11 +121,15 @@ impl Run {
     }
 
     /// Begins a step: says so, or stops here if the caller has gone.
-    pub fn step(&self, what: &str) -> Result<(), Error> {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers name a variant, as with an event"
+    )]
+    pub fn step(&self, step: Step) -> Result<(), Error> {
         if self.cancel.is_cancelled() {
             return Err(Self::cancelled_error());
         }
-        (self.report)(what, None);
+        (self.report)(&step.to_string(), None);
         Ok(())
     }
 

@@ -1,12 +1,19 @@
-//! A person's message to an agent, by the same path as feedback.
+//! `send`: a message from a person to an agent, delivered like feedback.
 
-use super::request_changes::{Receipt, await_receipt};
-use super::{Context, Run, wording};
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::model::hidden::drop_hidden;
 use crate::model::text::check_block;
-use crate::model::{InstanceId, MessageId, MessageKind, Status, WaitReason};
+use crate::model::{Instance, InstanceId, MessageId, MessageKind, SessionMode, Status, WaitReason};
 use crate::store::NewMessage;
+use crate::workflow::delivery::receipt::{Receipt, await_receipt};
+use crate::workflow::ended_agent::ended;
+use crate::workflow::instance::ownership::wait_until_unowned;
+use crate::workflow::put_to_work::put_to_work;
+use crate::workflow::review::send_back::PERSON;
+use crate::workflow::{Context, Run, Step, agent_messages};
+
+/// The longest message to an agent.
+pub const MAX_MESSAGE_CHARS: usize = 100_000;
 
 /// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -40,31 +47,68 @@ pub async fn send(
     id: &InstanceId,
     text: &str,
 ) -> Result<Sent, Error> {
-    check_block(&drop_hidden(text), 100_000).map_err(|problem| Error::argument("text", problem))?;
+    check_block(&drop_hidden(text), MAX_MESSAGE_CHARS)
+        .map_err(|problem| Error::argument("text", problem))?;
+    let wanted = id.clone();
+    let instance = context.store.read(move |r| r.instance(&wanted)).await?;
+    if instance.status == Status::PrCreated && instance.session_mode == SessionMode::Interactive {
+        return send_to_published(context, run, &instance, text).await;
+    }
     let message = MessageId::random();
     let new = NewMessage {
-        body: wording::note(&message, text),
+        body: agent_messages::note(&message, text),
         id: message.clone(),
         instance: id.clone(),
-        sender: "person".to_owned(),
+        sender: PERSON.to_owned(),
         kind: MessageKind::Note,
     };
-    run.step("Handing the message over")?;
+    run.step(Step::DeliveringMessage)?;
     let target = id.clone();
-    let status = context
+    let now = context
         .store
         .write(move |w| {
-            let status = w.instance(&target)?.status;
-            if status.is_live() {
+            let now = w.instance(&target)?;
+            if now.status.is_live() {
                 w.insert_message(&new)?;
             }
-            Ok(status)
+            Ok(now)
         })
         .await?;
-    if !status.is_live() {
-        return Err(ended(id, status));
+    if !now.status.is_live() {
+        return Err(ended(&now));
     }
     let receipt = await_receipt(context, id, &message).await?;
+    Ok(Sent::new(message, receipt))
+}
+
+/// Sends an agent whose pull request is open back to work; its session is started again if it has ended.
+async fn send_to_published(
+    context: &Context,
+    run: &Run,
+    instance: &Instance,
+    text: &str,
+) -> Result<Sent, Error> {
+    // Its session may be ending right now, because it has just published.
+    wait_until_unowned(context, run, &instance.id).await?;
+    let message = MessageId::random();
+    let new = NewMessage {
+        body: agent_messages::note_to_published(
+            &message,
+            text,
+            instance.pr_number.unwrap_or_default(),
+        ),
+        id: message.clone(),
+        instance: instance.id.clone(),
+        sender: PERSON.to_owned(),
+        // Taken feedback puts the agent back to work.
+        kind: MessageKind::Feedback,
+    };
+    run.step(Step::DeliveringMessage)?;
+    put_to_work(context, run, &instance.id, &message, move |w, _| {
+        w.insert_message(&new)
+    })
+    .await?;
+    let receipt = await_receipt(context, &instance.id, &message).await?;
     Ok(Sent::new(message, receipt))
 }
 
@@ -75,18 +119,18 @@ pub async fn send_again(
     id: &InstanceId,
     message: &MessageId,
 ) -> Result<Sent, Error> {
-    run.step("Handing the message over")?;
+    run.step(Step::DeliveringMessage)?;
     let (target, wanted) = (id.clone(), message.clone());
-    let (status, owed) = context
+    let (now, owed) = context
         .store
         .write(move |w| {
-            let status = w.instance(&target)?.status;
-            let owed = status.is_live() && w.owe_unconfirmed(&target, &wanted)?;
-            Ok((status, owed))
+            let now = w.instance(&target)?;
+            let owed = now.status.is_live() && w.owe_unconfirmed(&target, &wanted)?;
+            Ok((now, owed))
         })
         .await?;
-    if !status.is_live() {
-        return Err(ended(id, status));
+    if !now.status.is_live() {
+        return Err(ended(&now));
     }
     if !owed {
         return Err(Error::argument(
@@ -97,9 +141,4 @@ pub async fn send_again(
     }
     let receipt = await_receipt(context, id, message).await?;
     Ok(Sent::new(message.clone(), receipt))
-}
-
-fn ended(id: &InstanceId, status: Status) -> Error {
-    Error::new(Code::AgentEnded, format!("`{id}` has ended ({status})"))
-        .hint("`claude-codex resume ID` brings a failed or stopped agent back.")
 }

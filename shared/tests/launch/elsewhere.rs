@@ -5,8 +5,9 @@ use std::process::Command;
 
 use shared::model::{Instance, Status};
 use shared::workflow::{Activity, Context, Run, board, launch, reconcile, resume, stop};
+use tests::{is_alive, until_async};
 
-use crate::support::{World, lives, request, until};
+use crate::support::{LaunchEnv, request};
 
 async fn reconciled(context: &Context) -> Vec<String> {
     let done = reconcile(context).await.unwrap();
@@ -23,30 +24,30 @@ async fn activity(context: &Context, instance: &Instance) -> Activity {
 
 #[tokio::test]
 async fn another_socket_ends_nobody() {
-    let mut world = World::new();
-    let instance = world.launch().await;
-    let socket = world.variables["CODEX_TMUX_SOCKET"].clone();
-    world.set("CODEX_TMUX_SOCKET", &format!("{socket}-other"));
-    let context = world.context().await;
+    let mut env = LaunchEnv::new();
+    let instance = env.launch().await;
+    let socket = env.socket().to_owned();
+    env.set("CODEX_TMUX_SOCKET", format!("{socket}-other"));
+    let context = env.context().await;
     assert_eq!(reconciled(&context).await, [""; 0]);
     assert_eq!(activity(&context, &instance).await, Activity::Unknown);
-    let row = world.instance(&instance).await;
+    let row = env.instance(&instance).await;
     assert_eq!(row.status, Status::Started);
     assert!(row.worktree_path.exists());
     // Whoever ends it finds its session, too.
     stop(&context, &Run::unattended(), &instance.id)
         .await
         .unwrap();
-    assert!(world.sessions().is_empty());
-    assert!(!lives(row.agent.unwrap().pid));
+    assert!(env.sessions().is_empty());
+    assert!(!is_alive(row.agent.unwrap().pid));
 }
 
 #[tokio::test]
 async fn a_removed_socket_file_ends_nobody() {
-    let world = World::new();
-    let context = world.context().await;
-    let instance = world.launch().await;
-    let shown = world.tmux(&["display-message", "-p", "#{pid} #{socket_path}"]);
+    let env = LaunchEnv::new();
+    let context = env.context().await;
+    let instance = env.launch().await;
+    let shown = env.tmux(&["display-message", "-p", "#{pid} #{socket_path}"]);
     let shown = String::from_utf8(shown.stdout).unwrap();
     let (server, socket) = shown.trim().split_once(' ').unwrap();
     fs::remove_file(socket).unwrap();
@@ -61,146 +62,151 @@ async fn a_removed_socket_file_ends_nobody() {
     // tmux makes it again when it is told to.
     let signalled = Command::new("kill").args(["-USR1", server]).status();
     assert!(signalled.unwrap().success());
-    until("the socket is back", || fs::metadata(socket).is_ok()).await;
+    until_async("the socket is back", || fs::metadata(socket).is_ok()).await;
     assert_eq!(activity(&context, &instance).await, Activity::Unknown);
-    world.assert_stands(&instance).await;
+    env.assert_stands(&instance).await;
 }
 
 #[tokio::test]
 async fn settings_of_one_repository_do_not_reach_the_agents_of_another() {
-    let world = World::new();
-    let instance = world.launch().await;
-    started_seconds_ago(&world, 60);
-    let other = world.root.join("work/other");
+    let env = LaunchEnv::new();
+    let instance = env.launch().await;
+    started_seconds_ago(&env, 60);
+    let other = env.path("work/other");
     fs::create_dir_all(&other).unwrap();
-    crate::support::git_in(&other, &["init", "--quiet"]);
+    env.git_in(&other, &["init", "--quiet"]);
     let limits = &[("resources.executionTimeoutHours", "0")];
-    let there = world.context_with(&other, limits).await;
+    let there = env.context_with(&other, limits).await;
     assert_eq!(reconciled(&there).await, [""; 0]);
-    world.assert_stands(&instance).await;
+    env.assert_stands(&instance).await;
 
     // Its own repository's settings count, wherever one looks from.
-    let here = world.context_with(&world.repository, limits).await;
+    let here = env.context_with(env.repository(), limits).await;
     assert_eq!(reconciled(&here).await.len(), 1);
-    assert_eq!(world.instance(&instance).await.status, Status::Terminated);
+    assert_eq!(env.instance(&instance).await.status, Status::Terminated);
 }
 
 /// Writes when the agent was started, as if that was so long ago by the clock that nobody can set.
-fn started_seconds_ago(world: &World, seconds: i64) {
+fn started_seconds_ago(env: &LaunchEnv, seconds: i64) {
     let sql = "UPDATE instances SET started_monotonic = started_monotonic - ?1";
-    world.database().execute(sql, [seconds]).unwrap();
+    env.connection().execute(sql, [seconds]).unwrap();
 }
 
 /// Writes what the wall clock says, as if all had happened so many hours ago.
-fn hours_ago_by_the_wall_clock(world: &World, hours: u32) {
+fn hours_ago_by_the_wall_clock(env: &LaunchEnv, hours: u32) {
     let sql = format!(
         "UPDATE instances SET (created_at, last_activity, status_since) = (SELECT t, t, t FROM (
              SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{hours} hours') AS t))"
     );
-    world.database().execute(&sql, []).unwrap();
+    env.connection().execute(&sql, []).unwrap();
 }
 
 #[tokio::test]
 async fn its_time_is_up() {
-    let world = World::new();
-    let context = world.context().await;
-    let instance = world.launch().await;
-    started_seconds_ago(&world, 23 * 3600);
+    let env = LaunchEnv::new();
+    let context = env.context().await;
+    let instance = env.launch().await;
+    started_seconds_ago(&env, 23 * 3600);
     assert_eq!(reconciled(&context).await, [""; 0]);
-    world.assert_stands(&instance).await;
-    started_seconds_ago(&world, 2 * 3600);
+    env.assert_stands(&instance).await;
+    started_seconds_ago(&env, 2 * 3600);
     assert_eq!(reconciled(&context).await.len(), 1);
-    let instance = world.instance(&instance).await;
+    let instance = env.instance(&instance).await;
     assert_eq!(instance.status, Status::Terminated);
-    assert!(instance.note.unwrap().contains("executionTimeoutHours"));
-    assert!(world.sessions().is_empty() && !instance.worktree_path.exists());
+    assert!(
+        instance
+            .note
+            .sentence()
+            .unwrap()
+            .contains("executionTimeoutHours")
+    );
+    assert!(env.sessions().is_empty() && !instance.worktree_path.exists());
 }
 
 #[tokio::test]
 async fn a_clock_that_was_set_and_a_machine_that_slept_end_nobody() {
-    let world = World::new();
-    let context = world.context().await;
-    let instance = world.launch().await;
-    hours_ago_by_the_wall_clock(&world, 25);
+    let env = LaunchEnv::new();
+    let context = env.context().await;
+    let instance = env.launch().await;
+    hours_ago_by_the_wall_clock(&env, 25);
     assert_eq!(reconciled(&context).await, [""; 0]);
-    world.assert_stands(&instance).await;
+    env.assert_stands(&instance).await;
     // A row that says nothing of that clock has only the other one.
     let sql = "UPDATE instances SET started_boot = NULL";
-    world.database().execute(sql, []).unwrap();
+    env.connection().execute(sql, []).unwrap();
     assert_eq!(reconciled(&context).await.len(), 1);
-    assert_eq!(world.instance(&instance).await.status, Status::Terminated);
+    assert_eq!(env.instance(&instance).await.status, Status::Terminated);
 }
 
 #[tokio::test]
 async fn time_counts_from_the_last_start() {
-    let world = World::new();
-    let context = world.context().await;
+    let env = LaunchEnv::new();
+    let context = env.context().await;
     let run = Run::unattended();
-    let instance = world.launch().await;
+    let instance = env.launch().await;
     stop(&context, &run, &instance.id).await.unwrap();
-    started_seconds_ago(&world, 30 * 3600);
-    hours_ago_by_the_wall_clock(&world, 30);
+    started_seconds_ago(&env, 30 * 3600);
+    hours_ago_by_the_wall_clock(&env, 30);
     resume(&context, &run, &instance.id).await.unwrap();
     assert_eq!(reconciled(&context).await, [""; 0]);
-    world.assert_stands(&instance).await;
+    env.assert_stands(&instance).await;
 }
 
 #[tokio::test]
 async fn a_failed_launch_leaves_the_agent_of_another_state_folder_alone() {
-    let mut world = World::new();
-    let theirs = world.launch().await;
+    let mut env = LaunchEnv::new();
+    let theirs = env.launch().await;
     let agent = theirs.agent.clone().unwrap();
-    let state = world.root.join("state-2").display().to_string();
-    world.set("CODEX_STATE_DIR", &state);
-    world.set("CODEX_RESOURCES_WORKTREE_ROOT", "trees-2");
-    world.set("CODEX_CODING_BRANCH_PREFIX", "second/");
-    let context = world.context().await;
+    let state = env.path("state-2").display().to_string();
+    env.set("CODEX_STATE_DIR", &state);
+    env.set("CODEX_RESOURCES_WORKTREE_ROOT", "trees-2");
+    env.set("CODEX_CODING_BRANCH_PREFIX", "second/");
+    let context = env.context().await;
     let error = launch(&context, &Run::unattended(), request())
         .await
         .unwrap_err();
     assert!(error.message.contains(theirs.id.as_str()), "{error:?}");
-    assert!(world.sessions().contains(theirs.id.as_str()));
-    assert!(lives(agent.pid));
+    assert!(env.has_session(&theirs.id));
+    assert!(is_alive(agent.pid));
     let rows = context.store.read(|r| r.instances(false)).await.unwrap();
     assert_eq!(rows, []);
 }
 
 #[tokio::test]
 async fn one_that_cannot_be_ended_does_not_stop_the_others() {
-    let world = World::new();
-    let context = world.context().await;
-    let (first, second) = (world.launch().await, world.launch().await);
+    let env = LaunchEnv::new();
+    let context = env.context().await;
+    let (first, second) = (env.launch().await, env.launch().await);
     // Ending the first has to take back its trust in a file that nobody can read.
-    fs::write(world.root.join("home/.claude.json"), "{ broken").unwrap();
+    fs::write(env.path("home/.claude.json"), "{ broken").unwrap();
     let session = "UPDATE instances SET claude_session_id = ?1 WHERE id = ?2";
     let id = uuid::Uuid::new_v4().to_string();
-    world
-        .database()
+    env.connection()
         .execute(session, [id.as_str(), first.id.as_str()])
         .unwrap();
-    world.kill_tmux().await;
+    env.kill_tmux().await;
 
     for _ in 0..2 {
         let done = reconcile(&context).await.unwrap();
         let unsettled: Vec<_> = done.unsettled.iter().map(|row| &row.instance).collect();
         assert_eq!(unsettled, [&first.id], "{done:?}");
-        assert_eq!(world.instance(&second).await.status, Status::Failed);
-        let owner = world.instance(&first).await.owner.unwrap();
+        assert_eq!(env.instance(&second).await.status, Status::Failed);
+        let owner = env.instance(&first).await.owner.unwrap();
         assert!(!shared::process::is_alive(&owner), "{owner:?}");
     }
-    fs::remove_file(world.root.join("home/.claude.json")).unwrap();
+    fs::remove_file(env.path("home/.claude.json")).unwrap();
     assert_eq!(reconciled(&context).await, [""; 0]);
-    assert_eq!(world.instance(&first).await.owner, None);
+    assert_eq!(env.instance(&first).await.owner, None);
 }
 
 #[tokio::test]
 async fn scheduled_cleanup_puts_ended_agents_away_when_their_hours_are_over() {
-    let mut world = World::new();
-    world.set("CODEX_RESOURCES_CLEANUP", "scheduled");
-    world.set("CODEX_RESOURCES_CLEANUP_AFTER_HOURS", "2");
-    let context = world.context().await;
+    let mut env = LaunchEnv::new();
+    env.set("CODEX_RESOURCES_CLEANUP", "scheduled");
+    env.set("CODEX_RESOURCES_CLEANUP_AFTER_HOURS", "2");
+    let context = env.context().await;
     let run = Run::unattended();
-    let (clean, dirty) = (world.launch().await, world.launch().await);
+    let (clean, dirty) = (env.launch().await, env.launch().await);
     fs::write(dirty.worktree_path.join("new"), "work").unwrap();
     for instance in [&clean, &dirty] {
         stop(&context, &run, &instance.id).await.unwrap();
@@ -209,7 +215,7 @@ async fn scheduled_cleanup_puts_ended_agents_away_when_their_hours_are_over() {
         let sql = format!(
             "UPDATE instances SET completed_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{hours} hours')"
         );
-        world.database().execute(&sql, []).unwrap();
+        env.connection().execute(&sql, []).unwrap();
     };
     ended(1);
     assert_eq!(reconciled(&context).await, [""; 0]);
@@ -218,7 +224,7 @@ async fn scheduled_cleanup_puts_ended_agents_away_when_their_hours_are_over() {
     assert_eq!(reconciled(&context).await, [""; 0]);
     assert!(!clean.worktree_path.exists());
     assert!(dirty.worktree_path.join("new").exists());
-    let dirty = world.instance(&dirty).await;
-    assert!(dirty.note.unwrap().contains("1 uncommitted"));
+    let dirty = env.instance(&dirty).await;
+    assert!(dirty.note.sentence().unwrap().contains("1 uncommitted"));
     assert_eq!(dirty.owner, None);
 }

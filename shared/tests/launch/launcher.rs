@@ -7,46 +7,48 @@ use std::process::{Child, Command, Stdio};
 use shared::agent::{FROM_THE_PANE, Launch};
 use shared::config::Environment;
 use shared::model::InstanceId;
-use shared::workflow::{Context, Run, launch, reconcile, resume, stop};
+use shared::workflow::{Context, Run, Step, launch, reconcile, resume, stop};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{World, request};
+use crate::support::{LaunchEnv, request};
 
 /// Starts a process of its own that launches once, and waits when it comes to step `hold_at`.
-pub(crate) fn spawn_launcher(world: &World, task: Option<&str>, hold_at: Option<&str>) -> Child {
-    let mut command = this_binary(world, "launcher::launches_once");
+pub(crate) fn spawn_launcher(env: &LaunchEnv, task: Option<&str>, hold_at: Option<&Step>) -> Child {
+    let mut command = this_binary(env, "launcher::launches_once");
     command
         .env("TEST_TASK", task.unwrap_or_default())
-        .env("TEST_HOLD_AT", hold_at.unwrap_or_default())
-        .env("TEST_HELD", world.root.join("held"));
+        .env(
+            "TEST_HOLD_AT",
+            hold_at.map(Step::to_string).unwrap_or_default(),
+        )
+        .env("TEST_HELD", env.path("held"));
     command.spawn().unwrap()
 }
 
-/// Starts a process of its own that resumes an instance, and waits at step `hold_at`.
-pub(crate) fn spawn_resumer(world: &World, id: &InstanceId, hold_at: &str) -> Child {
-    this_binary(world, "launcher::resumes_once")
+/// Starts a process of its own that resumes an instance, and waits at step `hold_at` if there is one.
+pub(crate) fn spawn_resumer(env: &LaunchEnv, id: &InstanceId, hold_at: Option<&Step>) -> Child {
+    this_binary(env, "launcher::resumes_once")
         .env("TEST_RESUME", id.as_str())
-        .env("TEST_HOLD_AT", hold_at)
-        .env("TEST_HELD", world.root.join("held"))
+        .env(
+            "TEST_HOLD_AT",
+            hold_at.map(Step::to_string).unwrap_or_default(),
+        )
+        .env("TEST_HELD", env.path("held"))
         .spawn()
         .unwrap()
 }
 
 /// Starts a process of its own that reconciles once.
-pub(crate) fn spawn_reconciler(world: &World) -> Child {
-    this_binary(world, "launcher::reconciles_once")
+pub(crate) fn spawn_reconciler(env: &LaunchEnv) -> Child {
+    this_binary(env, "launcher::reconciles_once")
         .spawn()
         .unwrap()
 }
 
-pub(crate) fn this_binary(world: &World, entry: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+pub(crate) fn this_binary(env: &LaunchEnv, entry: &str) -> Command {
+    let mut command = env.command(std::env::current_exe().unwrap());
     command
         .args(["--exact", entry, "--ignored", "--nocapture"])
-        .env_clear()
-        .envs(&world.variables)
-        .current_dir(&world.repository)
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     command

@@ -44,6 +44,11 @@ impl Answer {
         Self::json(422, &body)
     }
 
+    /// A refusal of a request that lacks a field.
+    pub(crate) fn missing_field(resource: &str, field: &str) -> Self {
+        Self::invalid(&json!([{"resource": resource, "field": field, "code": "missing_field"}]))
+    }
+
     pub(crate) fn not_found() -> Self {
         Self::message(404, "Not Found")
     }
@@ -52,4 +57,34 @@ impl Answer {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
+}
+
+/// Returns an account with every field that GitHub sends.
+pub(crate) fn user(login: &str) -> Value {
+    let api = format!("https://api.github.com/users/{login}");
+    json!({
+        "login": login,
+        "id": 1,
+        "node_id": "MDQ6VXNlcjE=",
+        "avatar_url": "https://avatars.githubusercontent.com/u/1?v=4",
+        "gravatar_id": "",
+        "url": api,
+        "html_url": format!("https://github.com/{login}"),
+        "followers_url": format!("{api}/followers"),
+        "following_url": format!("{api}/following{{/other_user}}"),
+        "gists_url": format!("{api}/gists{{/gist_id}}"),
+        "starred_url": format!("{api}/starred{{/owner}}{{/repo}}"),
+        "subscriptions_url": format!("{api}/subscriptions"),
+        "organizations_url": format!("{api}/orgs"),
+        "repos_url": format!("{api}/repos"),
+        "events_url": format!("{api}/events{{/privacy}}"),
+        "received_events_url": format!("{api}/received_events"),
+        "type": "User",
+        "site_admin": false,
+    })
+}
+
+/// Returns a text of a request's body.
+pub(crate) fn text(body: &Value, field: &str) -> Option<String> {
+    body[field].as_str().map(str::to_owned)
 }

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use loopback_http::Request;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, user};
 use crate::state::State;
 use crate::{issues, pulls};
 
@@ -139,10 +139,6 @@ fn repository(state: &State, address: &str) -> Value {
     })
 }
 
-pub(crate) fn user(login: &str) -> Value {
-    json!({"login": login, "id": 1, "type": "User"})
-}
-
 /// Returns one page of a list, with the addresses of the others.
 fn page(items: Vec<Value>, address: &str, request: &Request) -> Answer {
     let parameter = |name: &str, otherwise: usize| {
@@ -203,14 +199,4 @@ fn conditional(answer: Answer, request: &Request) -> Answer {
         answer
     };
     answer.with("etag", etag)
-}
-
-/// Returns a text of a request's body.
-pub(crate) fn text(body: &Value, field: &str) -> Option<String> {
-    body[field].as_str().map(str::to_owned)
-}
-
-/// Refuses a request that lacks something.
-pub(crate) fn missing_field(resource: &str, field: &str) -> Answer {
-    Answer::invalid(&json!([{"resource": resource, "field": field, "code": "missing_field"}]))
 }

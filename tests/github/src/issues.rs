@@ -3,8 +3,7 @@
 use loopback_http::Request;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::api::{missing_field, text, user};
+use crate::answer::{Answer, text, user};
 use crate::pulls;
 use crate::state::{Issue, State};
 
@@ -73,7 +72,7 @@ pub(crate) fn create(state: &mut State, address: &str, body: &Value) -> Answer {
         return Answer::message(410, DISABLED);
     }
     let Some(title) = text(body, "title") else {
-        return missing_field("Issue", "title");
+        return Answer::missing_field("Issue", "title");
     };
     let labels: Vec<&str> = body["labels"]
         .as_array()

@@ -19,10 +19,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use loopback_http::{Connection, Request};
+use loopback_http::{Connection, Request, start_on_thread};
 use serde_json::Value;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 use answer::Answer;
 pub use fault::{Fault, Trouble};
@@ -78,6 +78,12 @@ impl ScriptedGithub {
         Self::serve(state, 0).await
     }
 
+    /// Does the same for tests that are not async.
+    pub fn on_thread(folder: &Path) -> io::Result<Self> {
+        let folder = folder.to_owned();
+        start_on_thread(|| async move { Self::with_repository(&folder).await })
+    }
+
     /// Serves this state on a port, or on a free one for 0.
     pub async fn serve(state: State, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
@@ -88,7 +94,10 @@ impl ScriptedGithub {
             seen: Mutex::default(),
             address,
         });
-        let task = tokio::spawn(accept(listener, Arc::clone(&shared)));
+        let served = Arc::clone(&shared);
+        let task = tokio::spawn(loopback_http::serve(listener, move |connection| {
+            serve(connection, Arc::clone(&served))
+        }));
         Ok(Self {
             address,
             shared,
@@ -142,18 +151,8 @@ impl Drop for ScriptedGithub {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    // A JoinSet aborts its tasks on drop, so that no answer outlives the server.
-    let mut connections = JoinSet::new();
-    while let Ok((stream, _)) = listener.accept().await {
-        connections.spawn(serve(stream, Arc::clone(&shared)));
-        while connections.try_join_next().is_some() {}
-    }
-}
-
 /// Serves one connection until either side closes it.
-async fn serve(stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
-    let mut connection = Connection::new(stream);
+async fn serve(mut connection: Connection, shared: Arc<Shared>) -> io::Result<()> {
     while let Some(request) = connection.next_request().await? {
         if let Some(answer) = backend::answer(&shared.state, &request).await? {
             let Answer {

@@ -3,8 +3,7 @@
 use loopback_http::Request;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::api::{missing_field, text, user};
+use crate::answer::{Answer, text, user};
 use crate::repository::Merge;
 use crate::state::{Pull, State};
 
@@ -130,13 +129,13 @@ pub(crate) fn create(state: &mut State, address: &str, body: &Value) -> Answer {
         Answer::invalid(&json!([error]))
     };
     let Some(head) = text(body, "head") else {
-        return missing_field("PullRequest", "head");
+        return Answer::missing_field("PullRequest", "head");
     };
     let Some(base) = text(body, "base") else {
-        return missing_field("PullRequest", "base");
+        return Answer::missing_field("PullRequest", "base");
     };
     let Some(title) = text(body, "title").filter(|title| !title.is_empty()) else {
-        return missing_field("PullRequest", "title");
+        return Answer::missing_field("PullRequest", "title");
     };
     let label = if head.contains(':') {
         head.clone()

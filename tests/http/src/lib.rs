@@ -1,10 +1,11 @@
-//! The little of HTTP/1.1 that well-behaved clients on loopback need from servers in tests.
+//! HTTP/1.1 servers on loopback for tests: as much as well-behaved clients need, and connections that can be dropped.
 
 use std::io;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 
 /// Requests carry the whole conversation; more than this is a broken client.
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -43,6 +44,43 @@ impl Request {
     }
 }
 
+/// Accepts connections and gives each to a task of its own; all of them end with this future.
+pub async fn serve<F>(listener: TcpListener, handle: impl Fn(Connection) -> F)
+where
+    F: Future<Output = io::Result<()>> + Send + 'static,
+{
+    // A JoinSet aborts its tasks on drop, so that no answer outlives the server.
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        // A client that goes away is no error here.
+        connections.spawn(handle(Connection::new(stream)));
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+/// Starts a server on a thread and runtime of its own, for tests that are not async.
+pub fn start_on_thread<S, F>(start: impl FnOnce() -> F + Send + 'static) -> io::Result<S>
+where
+    S: Send + 'static,
+    F: Future<Output = io::Result<S>>,
+{
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        match runtime {
+            Ok(runtime) => runtime.block_on(async {
+                // Nobody waits any more if the test has ended.
+                let _ = sender.send(start().await);
+                std::future::pending::<()>().await;
+            }),
+            Err(error) => drop(sender.send(Err(error))),
+        }
+    });
+    receiver.recv().map_err(io::Error::other)?
+}
+
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -77,7 +115,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(stream: TcpStream) -> Self {
+    fn new(stream: TcpStream) -> Self {
         Self {
             stream: BufReader::new(stream),
             head_only: false,

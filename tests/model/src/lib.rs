@@ -5,6 +5,7 @@
 //! other side requests), means a short fixed text.
 
 mod messages;
+mod request;
 mod script;
 
 use std::io::{self, Write};
@@ -12,21 +13,23 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use loopback_http::Connection;
+use loopback_http::{Connection, start_on_thread};
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
-pub use messages::{last_user_text, system_text};
+pub use request::{last_user_text, system_text};
 pub use script::{Answer, Block, Failure, Rule, Script};
 
 /// A running scripted model; dropping it ends the server and every open answer.
+#[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
     shared: Arc<Shared>,
     task: JoinHandle<()>,
 }
 
+#[derive(Debug)]
 struct Shared {
     script: Mutex<Script>,
     seen: Mutex<Vec<Value>>,
@@ -56,12 +59,32 @@ impl Model {
             seen: Mutex::new(Vec::new()),
             log,
         });
-        let task = tokio::spawn(accept(listener, Arc::clone(&shared)));
+        let served = Arc::clone(&shared);
+        let task = tokio::spawn(loopback_http::serve(listener, move |connection| {
+            serve(connection, Arc::clone(&served))
+        }));
         Ok(Self {
             address,
             shared,
             task,
         })
+    }
+
+    /// Starts a model for tests that are not async.
+    pub fn on_thread(rules: Vec<Rule>) -> io::Result<Self> {
+        start_on_thread(|| Self::start(rules, None, 0))
+    }
+
+    /// Returns the variables that make Claude Code talk to this model, and to nobody else.
+    pub fn claude_variables(&self) -> [(&'static str, String); 6] {
+        [
+            ("ANTHROPIC_BASE_URL", self.url()),
+            ("ANTHROPIC_AUTH_TOKEN", "dummy-token".to_owned()),
+            ("DISABLE_TELEMETRY", "1".to_owned()),
+            ("DISABLE_ERROR_REPORTING", "1".to_owned()),
+            ("DISABLE_AUTOUPDATER", "1".to_owned()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ]
     }
 
     /// Returns what `ANTHROPIC_BASE_URL` must be.
@@ -83,7 +106,7 @@ impl Model {
     pub fn conversations(&self) -> Vec<Value> {
         self.requests()
             .into_iter()
-            .filter(messages::offers_tools)
+            .filter(request::offers_tools)
             .collect()
     }
 }
@@ -94,18 +117,8 @@ impl Drop for Model {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    // A JoinSet aborts its tasks on drop, so that no answer outlives the model.
-    let mut connections = JoinSet::new();
-    while let Ok((stream, _)) = listener.accept().await {
-        connections.spawn(serve(stream, Arc::clone(&shared)));
-        while connections.try_join_next().is_some() {}
-    }
-}
-
-/// Serves one connection until the client closes it; a client that goes away is no error here.
-async fn serve(stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
-    let mut connection = Connection::new(stream);
+/// Serves one connection until the client closes it.
+async fn serve(mut connection: Connection, shared: Arc<Shared>) -> io::Result<()> {
     while let Some(request) = connection.next_request().await? {
         match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/v1/messages") => answer(&mut connection, &request.body, &shared).await?,
@@ -130,7 +143,7 @@ async fn answer(connection: &mut Connection, body: &[u8], shared: &Shared) -> io
         return connection.json(400, &body).await;
     };
     record(shared, &request)?;
-    let reply = if messages::offers_tools(&request) {
+    let reply = if request::offers_tools(&request) {
         locked(&shared.script).answer(&request)
     } else {
         Answer::text("A title").into()

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use regex::Regex;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::messages;
+use crate::request::{answered_calls, last_user_text, system_text};
 
 /// When to answer, and with what. Every condition that is given must hold; none given: always.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -104,6 +104,12 @@ impl Answer {
         }
     }
 
+    /// Makes a call of Claude Code's shell tool.
+    pub fn bash(command: &str) -> Self {
+        let input = json!({ "command": command, "description": "d" });
+        Self::tool("Bash", input)
+    }
+
     /// Sets the pause before every piece of the stream.
     #[must_use]
     pub fn slow(mut self, delay_ms: u64) -> Self {
@@ -147,7 +153,7 @@ impl From<Answer> for Reply {
 }
 
 /// The rules, and who is in the middle of one.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Script {
     rules: Vec<Rule>,
     /// What follows once a call has answered. By call id, so that agents don't mix.
@@ -193,16 +199,13 @@ impl Script {
     }
 
     fn follow_up(&mut self, request: &Value) -> Option<Vec<Answer>> {
-        messages::answered_calls(request)
+        answered_calls(request)
             .into_iter()
             .find_map(|id| self.follow_ups.remove(id))
     }
 
     fn fire(&mut self, request: &Value) -> Vec<Answer> {
-        let (last, system) = (
-            messages::last_user_text(request),
-            messages::system_text(request),
-        );
+        let (last, system) = (last_user_text(request), system_text(request));
         let Some(rule) = self.rules.iter_mut().find(|rule| rule.fits(&last, &system)) else {
             return Vec::new();
         };

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use shared::error::{Code, Error};
 use shared::model::InstanceKind;
 use shared::process::{self, Limits};
+use shared::workflow::Step;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Nothing {}
@@ -54,7 +55,7 @@ async fn undo(call: Call, sign: Sign) -> Result<Done, Error> {
     call.run().cancel_token().cancelled().await;
     tokio::time::sleep(Duration::from_millis(50)).await;
     write(&sign.file, "undone");
-    call.run().step("Going on")?;
+    call.run().step(Step::CheckingWork)?;
     Ok(done())
 }
 

@@ -6,7 +6,7 @@ use shared::config::Environment;
 use shared::store::Store;
 
 fn main() -> ExitCode {
-    let path = Environment::of_process().database();
+    let path = Environment::current().database();
     let opened = path.map_err(|error| error.to_string()).and_then(|path| {
         let store = Store::open(&path).and_then(|store| store.read_now(|r| r.instances(false)));
         store.map_err(|error| error.to_string())

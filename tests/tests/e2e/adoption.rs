@@ -1,12 +1,11 @@
 //! A session that nobody launched is taken in at its first tool call.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use shared::model::{Instance, InstanceKind, Origin, Status, StatusEvent};
-use tests::{Client, Era, PATIENCE, Server, TestEnv, binary};
+use tests::{Client, Era, Server, Terminal, TestEnv, binary, until};
 
 fn act(client: &mut Client) {
     let answer = client.call(
@@ -122,7 +121,7 @@ fn two_live_sessions_are_two_instances() {
 #[test]
 fn two_worktrees_are_two_instances_of_one_repository() {
     let mut env = TestEnv::new();
-    let other: PathBuf = env.root().join("other");
+    let other: PathBuf = env.path("other");
     env.git(&[
         "worktree",
         "add",
@@ -221,7 +220,10 @@ fn a_session_ends_with_its_input_and_goes_on_in_its_own_row() {
         client.wait();
         let ended = only_instance(&env);
         assert_eq!(ended.status, Status::Terminated, "{signal:?}");
-        assert_eq!(ended.note.as_deref(), Some("its session has ended"));
+        assert_eq!(
+            ended.note.sentence().as_deref(),
+            Some("its session has ended")
+        );
     }
 }
 
@@ -338,40 +340,11 @@ fn a_server_of_another_session_does_not_act_as_the_agent() {
     assert_eq!(after.claude_session_id, before.claude_session_id);
 }
 
-/// A tmux server of a person's own.
-struct PersonsTmux {
-    socket: PathBuf,
-}
-
-impl PersonsTmux {
-    fn run(&self, env: &TestEnv, words: &[&str]) {
-        let mut command = env.command("tmux");
-        command.arg("-S").arg(&self.socket);
-        let output = command.args(["-f", "/dev/null"]).args(words).output();
-        let output = output.unwrap();
-        assert!(output.status.success(), "{words:?}: {output:?}");
-    }
-}
-
-impl Drop for PersonsTmux {
-    fn drop(&mut self) {
-        let mut command = std::process::Command::new("tmux");
-        let _ = command
-            .arg("-S")
-            .arg(&self.socket)
-            .arg("kill-server")
-            .output();
-    }
-}
-
 /// Has a session adopted that was started in a pane by these words, and returns the pane that was recorded.
 fn recorded_pane(before_claude: &str) -> Option<String> {
     let mut env = TestEnv::new();
     env.set("CLAUDE_CODE_SESSION_ID", SESSION);
-    let claude = env.root().join("claude");
-    std::fs::write(&claude, "#!/bin/sh\n\"$@\" < input > output\nexit $?\n").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&claude, mode).unwrap();
+    let claude = env.program("claude", "#!/bin/sh\n\"$@\" < input > output\nexit $?\n");
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
     let task = json!({"taskTitle": "One", "taskDescription": "Why", "priority": "low"});
     let call = json!({ "name": "create_task", "arguments": task });
@@ -382,29 +355,18 @@ fn recorded_pane(before_claude: &str) -> Option<String> {
     ];
     let lines = input.map(|message| message.to_string() + "\n").concat();
     std::fs::write(env.repository().join("input"), lines).unwrap();
-    let tmux = PersonsTmux {
-        socket: env.root().join("tmux"),
-    };
     let line = format!(
         "{before_claude} '{}' '{}'; exec sleep 600",
         claude.display(),
         Server::Planning.path().display()
     );
-    tmux.run(&env, &["new-session", "-d", &line]);
-    let deadline = Instant::now() + PATIENCE;
+    let _terminal = Terminal::open(&env, &[&line]);
     // The end of its input ends it, when the call is done.
-    loop {
-        let found = if env.database().exists() {
-            instances(&env).pop()
-        } else {
-            None
-        };
-        if let Some(found) = found.filter(|found| found.status == Status::Terminated) {
-            return found.tmux_pane;
-        }
-        assert!(Instant::now() < deadline, "it was never adopted");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("it is adopted and has ended", || {
+        let rows = || instances(&env);
+        env.database().exists() && rows().iter().any(|row| row.status == Status::Terminated)
+    });
+    only_instance(&env).tmux_pane
 }
 
 #[test]

@@ -107,16 +107,16 @@ fn a_file_in_place_of_the_folder() {
 fn start_without_write_permission(env: &TestEnv) -> Client {
     let mode =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    mode(&env.root(), 0o755);
+    mode(env.root(), 0o755);
     mode(&env.database(), 0o444);
     mode(&env.state(), 0o555);
     // The binary may be where only its owner can go.
-    let binary = env.root().join("server");
+    let binary = env.path("server");
     fs::copy(Server::Planning.path(), &binary).unwrap();
     let mut command = env.command(binary);
     if rustix::process::geteuid().is_root() {
-        for entry in [env.home(), env.repository()] {
-            own(&entry);
+        for entry in [&env.home(), env.repository()] {
+            own(entry);
         }
         command.uid(NOBODY).gid(NOBODY);
     }
@@ -157,7 +157,7 @@ fn a_database_that_may_only_be_read() {
         }
     };
     // A connection that can write goes on writing; one that is opened now can't.
-    let copy = env.root().join("copy.db");
+    let copy = env.path("copy.db");
     let raw = rusqlite::Connection::open(env.database()).unwrap();
     raw.execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
         .unwrap();
@@ -178,7 +178,7 @@ fn a_database_that_may_only_be_read() {
 #[test]
 fn a_full_disk() {
     let mut env = TestEnv::new();
-    let disk = env.root().join("disk");
+    let disk = env.path("disk");
     fs::create_dir(&disk).unwrap();
     env.set("CODEX_STATE_DIR", disk.join("state").to_str().unwrap());
     let namespace = ["--user", "--map-root-user", "--mount"];
@@ -320,7 +320,7 @@ fn a_backup_that_is_restored_while_a_server_uses_the_database() {
     let env = TestEnv::new();
     let mut client = Client::start(&env, Server::Planning, Era::Legacy);
     assert!(!act(&mut client).is_error);
-    let copy = env.root().join("backup.db");
+    let copy = env.path("backup.db");
     let raw = rusqlite::Connection::open(env.database()).unwrap();
     raw.execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
         .unwrap();

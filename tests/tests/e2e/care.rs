@@ -11,7 +11,7 @@ use shared::store::Depth;
 use tests::{Client, Era, Server, TestEnv, binary};
 
 /// More steps than restoring has.
-const MOST_STEPS: u32 = 50;
+const MAX_STEPS: u32 = 50;
 
 fn codex(env: &TestEnv, arguments: &[&str]) -> Output {
     let mut command = env.command(binary("claude-codex"));
@@ -74,14 +74,14 @@ fn a_running_server_goes_on_in_the_restored_database() {
 #[test]
 fn a_restore_that_is_killed_leaves_the_old_or_the_new_database() {
     let mut tried = 0;
-    for step in 1..MOST_STEPS {
+    for step in 1..MAX_STEPS {
         let mut env = TestEnv::new();
         let mut client = Client::start(&env, Server::Planning, Era::Legacy);
         add(&mut client);
-        let backup = env.root().join("backup.db");
+        let backup = env.path("backup.db");
         document(&codex(&env, &["backup", backup.to_str().unwrap()]));
         add(&mut client);
-        let token = env.root().join("fault");
+        let token = env.path("fault");
         fs::write(&token, "").unwrap();
         env.set(
             fault::VARIABLE,
@@ -151,7 +151,7 @@ fn a_newer_database_is_refused_in_words() {
         }
     }
     // A copy of it can be made, and is refused as a backup.
-    let copy = env.root().join("copy.db");
+    let copy = env.path("copy.db");
     document(&codex(&env, &["backup", copy.to_str().unwrap()]));
     let said = failure(&codex(&env, &["restore", copy.to_str().unwrap()]));
     assert!(said.contains("DATABASE_NEWER"), "{said}");

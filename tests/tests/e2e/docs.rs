@@ -14,13 +14,14 @@ fn read(name: &str) -> String {
 }
 
 #[test]
-fn the_readme_explains_every_error() {
-    let readme = read("README.md");
+fn every_error_code_is_explained() {
+    let page = read("docs/errors.md");
     let unexplained: Vec<_> = Code::ALL
         .iter()
-        .filter(|code| !readme.contains(&format!("`{code}`")))
+        .filter(|code| !page.contains(&format!("\n| `{code}` | ")))
         .collect();
     assert!(unexplained.is_empty(), "{unexplained:?}");
+    assert_eq!(page.matches("\n| `").count(), Code::ALL.len());
 }
 
 #[test]
@@ -28,11 +29,16 @@ fn what_is_linked_exists() {
     for page in [
         "README.md",
         "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
         "docs/delivery.md",
         "docs/configuration.md",
         "docs/clients.md",
         "docs/dashboard.md",
         "docs/database.md",
+        "docs/errors.md",
+        "docs/reliability.md",
+        "docs/tdd-phases.md",
         "docs/tdd.md",
         "examples/README.md",
     ] {
@@ -44,6 +50,27 @@ fn what_is_linked_exists() {
             if !target.is_empty() && !target.contains("://") {
                 assert!(folder.join(target).exists(), "{page}: {target}");
             }
+        }
+    }
+}
+
+/// A path in backticks that begins with a top-level folder is one of this repository, without its generic parts.
+#[test]
+fn paths_in_the_maps_exist() {
+    let root = project_root();
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/reliability.md"] {
+        let text = read(page);
+        let quoted = text.split('`').skip(1).step_by(2);
+        let paths: Vec<&str> = quoted
+            .filter(|quoted| !quoted.starts_with('/') && quoted.contains('/'))
+            .filter(|path| !path.contains([' ', '*', '<', '$', '~']))
+            .filter(|path| root.join(path.split('/').next().unwrap()).is_dir())
+            // The example of a new tool is not there.
+            .filter(|path| !path.contains("close_task"))
+            .collect();
+        assert!(paths.len() > 3, "{page}: {paths:?}");
+        for path in paths {
+            assert!(root.join(path).exists(), "{page}: {path}");
         }
     }
 }
@@ -64,8 +91,11 @@ fn every_setting_is_described() {
 
 /// Returns the page: each setting with what examples/config.toml says of it.
 fn configuration() -> String {
-    let env = TestEnv::new();
-    let environment = Environment::new(env.variables().clone(), env.repository());
+    let mut env = TestEnv::new();
+    // Its own is none of the defaults.
+    env.unset("CODEX_TMUX_SOCKET");
+    env.unset("CODEX_AGENT_START_TIMEOUT_SECONDS");
+    let environment = Environment::new(env.variables().clone(), env.repository().to_owned());
     let config = Config::load(&environment, None, &[]).unwrap();
     let mut page = "# Configuration
 

@@ -8,13 +8,16 @@ use tests::{Client, Era, Server, TestEnv, project_root};
 
 #[test]
 fn the_example_configuration_is_taken_and_shows_the_defaults() {
-    let env = TestEnv::new();
+    let mut env = TestEnv::new();
+    // Its own are none of the defaults.
+    env.unset("CODEX_TMUX_SOCKET");
+    env.unset("CODEX_AGENT_START_TIMEOUT_SECONDS");
     let file = env.repository().join(shared::config::REPOSITORY_FILE);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::copy(project_root().join("examples/config.toml"), &file).unwrap();
-    let environment = Environment::new(env.variables().clone(), env.repository());
+    let environment = Environment::new(env.variables().clone(), env.repository().to_owned());
     let repository = env.repository();
-    let config = Config::load(&environment, Some(&repository), &[]).unwrap();
+    let config = Config::load(&environment, Some(repository), &[]).unwrap();
     assert_eq!(config.settings, Settings::default());
     for value in &config.values {
         assert!(

@@ -1,24 +1,15 @@
 //! Tools that misbehave: the kit still answers, records and cleans up.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
-use tests::{Client, Era, PATIENCE, TestEnv, binary};
+use tests::{Client, Era, TestEnv, binary, until};
 
 fn start(env: &TestEnv, era: Era) -> Client {
     let mut client = Client::spawn(env.command(binary("faulty_server")), era);
     client.greet();
     client
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn says(file: &Path, word: &str) -> bool {
@@ -63,7 +54,7 @@ fn a_panic_is_answered_and_recorded_and_the_next_call_works() {
 #[test]
 fn a_cancelled_call_gets_the_time_to_undo() {
     let env = TestEnv::new();
-    let file = env.root().join("sign");
+    let file = env.path("sign");
     let mut client = start(&env, Era::Legacy);
     let id = client.begin(
         "tools/call",
@@ -85,7 +76,7 @@ fn a_cancelled_call_gets_the_time_to_undo() {
 fn a_signal_lets_calls_undo_and_ends_their_children() {
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let env = TestEnv::new();
-        let (sign, child) = (env.root().join("sign"), env.root().join("child"));
+        let (sign, child) = (env.path("sign"), env.root().join("child"));
         let mut client = start(&env, Era::Legacy);
         for (tool, file) in [("undo", &sign), ("git", &child)] {
             client.begin(

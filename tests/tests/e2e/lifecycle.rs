@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use shared::model::EventSource;
-use tests::{Client, Era, Server, TestEnv};
+use tests::{Client, Era, Server, TestEnv, comes_true};
 
 /// Far more than an idle server needs to go, far less than the time it gives to calls under way.
 const PROMPTLY: Duration = Duration::from_secs(5);
@@ -146,12 +146,7 @@ fn a_client_that_stops_reading_does_not_keep_it_alive() {
         .spawn()
         .unwrap();
     drop(child.stdin.take());
-    let deadline = Instant::now() + tests::PATIENCE;
-    while child.try_wait().unwrap().is_none() {
-        if Instant::now() > deadline {
-            child.kill().unwrap();
-            panic!("it still runs");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let ended = comes_true(|| child.try_wait().unwrap().is_some());
+    let _ = child.kill();
+    assert!(ended, "it still runs");
 }

@@ -25,7 +25,7 @@ fn outside_a_repository_the_answer_says_so() {
 #[test]
 fn a_bare_repository_has_no_place_to_work() {
     let mut env = TestEnv::without_repository();
-    let bare = env.root().join("bare.git");
+    let bare = env.path("bare.git");
     env.git(&["init", "-q", "--bare", bare.to_str().unwrap()]);
     env.enter(&bare);
     let mut client = Client::start(&env, Server::Planning, Era::Modern);
@@ -37,7 +37,7 @@ fn a_bare_repository_has_no_place_to_work() {
 #[test]
 fn a_repository_without_a_commit_can_be_planned_for() {
     let mut env = TestEnv::without_repository();
-    env.enter(env.repository());
+    env.enter(env.repository().to_owned());
     env.git(&["init", "-q", "-b", "main"]);
     let mut client = Client::start(&env, Server::Planning, Era::Legacy);
     let answer = act(&mut client);

@@ -1,7 +1,7 @@
 //! The edges of the protocol: what is odd but allowed works, what is wrong is answered, and nobody waits in vain.
 
 use serde_json::{Value, json};
-use tests::{Client, Era, Server, TestEnv, binary};
+use tests::{Client, Era, Server, TestEnv, binary, until};
 
 fn good() -> Value {
     json!({"taskTitle": "One", "taskDescription": "Why", "priority": "low"})
@@ -253,20 +253,13 @@ fn without_a_token_there_is_no_progress() {
 fn the_end_of_input_cancels_what_does_not_end() {
     for era in Era::BOTH {
         let env = TestEnv::new();
-        let sign = env.root().join("sign");
+        let sign = env.path("sign");
         let mut client = Client::spawn(env.command(binary("faulty_server")), era);
         client.greet();
         let arguments = json!({ "file": sign });
         let params = json!({"name": "undo", "arguments": arguments, "_meta": {"progressToken": 1}});
         client.begin("tools/call", params);
-        let deadline = std::time::Instant::now() + tests::PATIENCE;
-        while !sign.exists() {
-            assert!(
-                std::time::Instant::now() < deadline,
-                "the call does not begin"
-            );
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        until("the call begins", || sign.exists());
         client.close_input();
         assert_eq!(client.wait().code(), Some(0), "{}", client.stderr());
         assert_eq!(std::fs::read_to_string(&sign).unwrap(), "undone");

@@ -1,15 +1,12 @@
 //! One Claude session is one row, and only the process that has the session open acts as it.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
-use shared::model::{
-    Instance, InstanceKind, LaunchStep, MessageKind, MessageState, Origin, Status, StatusEvent,
-};
+use shared::model::{Instance, MessageKind, MessageState, Origin, Status, StatusEvent};
 use shared::process;
 use shared::store::{NewInstance, NewMessage};
-use tests::{Answer, Client, Era, PATIENCE, Server, TestEnv};
+use tests::{Answer, Client, Era, Server, TestEnv, sample_instance, until, write_program};
 
 const SESSION: &str = "5e551017-0000-4000-8000-000000000001";
 const OTHER: &str = "5e551017-0000-4000-8000-000000000002";
@@ -61,14 +58,6 @@ fn only_instance(env: &TestEnv) -> Instance {
     all.remove(0)
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// Owes an instance a message.
 fn owe(env: &TestEnv, instance: &Instance) -> NewMessage {
     let message = NewMessage {
@@ -86,11 +75,9 @@ fn owe(env: &TestEnv, instance: &Instance) -> NewMessage {
 
 /// Returns a program called claude that runs what it is given.
 fn claude(env: &TestEnv) -> PathBuf {
-    let claude = env.root().join("claude");
+    let claude = env.path("claude");
     // The second line keeps the shell from becoming what it runs.
-    std::fs::write(&claude, "#!/bin/sh\n\"$@\"\nexit $?\n").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&claude, mode).unwrap();
+    write_program(&claude, "#!/bin/sh\n\"$@\"\nexit $?\n");
     claude
 }
 
@@ -167,25 +154,12 @@ fn a_person_who_resumes_the_session_of_a_launched_agent_does_not_become_that_age
         .unwrap();
     let agent = process::mark(launched.id()).unwrap();
     let new = NewInstance {
-        id: "work-1-a1".parse().unwrap(),
-        kind: InstanceKind::Coding,
         origin: Origin::Launched,
         repository: env.repository().to_str().unwrap().to_owned(),
-        worktree_path: env.repository(),
+        worktree_path: env.repository().to_owned(),
         branch_name: Some("main".to_owned()),
-        base_branch: "main".to_owned(),
-        base_commit: None,
-        tmux_session: None,
-        tmux_pane: None,
         claude_session_id: Some(SESSION.to_owned()),
-        issue_number: None,
-        task_id: None,
-        parent_instance_id: None,
-        prompt: String::new(),
-        require_review: false,
-        max_reviews: 3,
-        launch_step: LaunchStep::Ready,
-        owner: None,
+        ..sample_instance("work-1-a1")
     };
     let stored = env.store().write_now(|w| {
         w.insert_instance(&new, None)?;
@@ -259,7 +233,7 @@ fn what_a_lost_answer_of_a_hook_held_is_owed_again_by_itself() {
     act(&mut client);
     let transcript = shared::agent::transcript_path(
         &env.home().join(".claude"),
-        &env.repository(),
+        env.repository(),
         SESSION.parse().unwrap(),
     );
     std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();

@@ -70,6 +70,40 @@ fn every_tool_and_field_is_described() {
     }
 }
 
+/// An agent pays for the list of tools in every session, whether it calls one or not.
+#[test]
+fn the_list_of_tools_is_short() {
+    for server in Server::ALL {
+        let listed = json!(tools(server, Era::Legacy)).to_string();
+        assert!(
+            listed.len() < 10_000,
+            "{}: {} bytes",
+            server.name(),
+            listed.len()
+        );
+    }
+}
+
+/// What the list of tools leaves out is described where it can be asked for.
+#[test]
+fn every_field_of_a_report_is_described() {
+    let env = TestEnv::new();
+    let mut client = Client::start(&env, Server::Planning, Era::Legacy);
+    for scope in [
+        "architecture",
+        "issues",
+        "codebase",
+        "dependencies",
+        "focus",
+    ] {
+        let schema = client.read(&format!("codex://schemas/{scope}")).unwrap();
+        assert!(schema["properties"]["incomplete"].is_object(), "{schema}");
+        described(&schema, scope);
+    }
+    let wrong = client.read("codex://schemas/everything").unwrap_err();
+    assert!(wrong.to_string().contains("architecture"), "{wrong}");
+}
+
 /// Checks each property of a schema and of the definitions it refers to.
 fn described(schema: &Value, place: &str) {
     let empty = serde_json::Map::new();

@@ -82,7 +82,7 @@ fn an_unknown_dependency_stores_nothing() {
 fn tasks_of_another_repository_are_out_of_reach() {
     let mut env = TestEnv::new();
     let here = planner(&env).call("create_task", task("here")).value["taskId"].clone();
-    let elsewhere = env.root().join("elsewhere");
+    let elsewhere = env.path("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     env.enter(&elsewhere);
     env.git(&["init", "-q", "-b", "main"]);

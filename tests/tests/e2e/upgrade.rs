@@ -9,7 +9,7 @@ use shared::fault;
 use tests::{TestEnv, binary, project_root};
 
 /// More steps than a migration has.
-const MOST_STEPS: u32 = 200;
+const MAX_STEPS: u32 = 200;
 
 fn stored(version: i64) -> Option<String> {
     let path = project_root().join(format!("tests/databases/v{version}.sql"));
@@ -73,9 +73,9 @@ fn a_migration_that_breaks_off_leaves_the_old_or_the_new_database() {
         };
         assert_ne!(before, after, "version {earlier}");
         for action in ["kill", "fail"] {
-            for step in 1..MOST_STEPS {
+            for step in 1..MAX_STEPS {
                 let mut env = place(&sql);
-                let token = env.root().join("fault");
+                let token = env.path("fault");
                 fs::write(&token, "").unwrap();
                 let fault = format!("open_database:{step}:{action}:{}", token.display());
                 env.set(fault::VARIABLE, fault);
@@ -84,7 +84,7 @@ fn a_migration_that_breaks_off_leaves_the_old_or_the_new_database() {
                     assert!(output.status.success(), "{output:?}");
                     break;
                 };
-                assert!(step + 1 < MOST_STEPS, "the steps have no end");
+                assert!(step + 1 < MAX_STEPS, "the steps have no end");
                 if action == "kill" {
                     assert_eq!(output.status.signal(), Some(9), "{fired}");
                 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use scripted_github::{Fault, ScriptedGithub, TOKEN, Trouble};
 use serde_json::json;
 use shared::error::{Code, Error};
-use shared::forge::{ForgeError, Github, NewIssue, Patience, parse_remote};
+use shared::forge::{ForgeError, Github, NewIssue, RetryPolicy, parse_remote};
 use shared::model::Secret;
 
 use super::{QUICK, all_of, client, new_pull, with_token};
@@ -90,13 +90,13 @@ async fn a_pull_request_that_says_something_else_is_not_taken_for_ours() {
 async fn nobody_waits_longer_than_allowed() {
     let server = ScriptedGithub::start().await.unwrap();
     server.fail(Fault::once(Trouble::Delay(Duration::from_mins(1))).times(100));
-    let patience = Patience {
+    let retry_policy = RetryPolicy {
         total: Duration::from_millis(700),
         one_try: Duration::from_millis(300),
         tries: 1_000,
         ..QUICK
     };
-    let github = client(&server).with_patience(patience);
+    let github = client(&server).with_retry_policy(retry_policy);
     for call in 0..2 {
         let began = Instant::now();
         let error = match call {
@@ -138,12 +138,13 @@ async fn a_server_that_comes_up_late_gets_the_request_once() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
-    let patience = Patience {
+    let retry_policy = RetryPolicy {
         tries: 50,
         first_pause: Duration::from_millis(40),
         ..QUICK
     };
-    let github = with_token(&format!("http://127.0.0.1:{port}"), TOKEN).with_patience(patience);
+    let github =
+        with_token(&format!("http://127.0.0.1:{port}"), TOKEN).with_retry_policy(retry_policy);
     let call = tokio::spawn(async move { github.create_pull(&new_pull("codex/a")).await });
     // Not a synchronisation: however late or early it is, the outcome is the same.
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -162,7 +163,10 @@ async fn a_page_in_place_of_json_is_named_as_such() {
     assert!(matches!(error, ForgeError::NotUnderstood { .. }), "{error}");
     server.fail(Fault::once(Trouble::AnswerAfter { status: 418 }));
     let error = client(&server).issue(1).await.unwrap_err();
-    assert_eq!(error.to_string(), "GitHub answered 418: I'm a teapot");
+    assert_eq!(
+        error.to_string(),
+        "GitHub answered with status 418: I'm a teapot"
+    );
 }
 
 #[tokio::test]

@@ -17,11 +17,11 @@ mod pushes;
 use std::time::Duration;
 
 use scripted_github::{ScriptedGithub, TOKEN};
-use shared::forge::{ForgeError, Github, Patience, parse_remote};
+use shared::forge::{ForgeError, Github, RetryPolicy, parse_remote};
 use shared::model::{NewPullRequest, Secret};
 
 /// Short pauses, and room enough for a machine that is busy.
-const QUICK: Patience = Patience {
+const QUICK: RetryPolicy = RetryPolicy {
     total: Duration::from_secs(20),
     one_try: Duration::from_secs(10),
     tries: 4,
@@ -32,7 +32,7 @@ fn with_token(url: &str, token: &str) -> Github {
     let remote = parse_remote("git@github.com:octo/hello.git").unwrap();
     Github::new(remote, Some(url), &Secret::new(token))
         .unwrap()
-        .with_patience(QUICK)
+        .with_retry_policy(QUICK)
 }
 
 fn client(server: &ScriptedGithub) -> Github {

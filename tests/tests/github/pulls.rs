@@ -69,7 +69,9 @@ fn listing(heads: &[&str], link: &str) -> Fault {
     };
     let pulls = heads.iter().zip(1..).map(|(head, number)| {
         json!({
+            "id": number,
             "number": number,
+            "url": "https://api.github.com/repos/octo/hello/pulls/1",
             "html_url": "https://github.com/octo/hello/pull/1",
             "title": "title",
             "body": null,
@@ -176,7 +178,7 @@ async fn each_refusal_is_its_own() {
     let error = refusal(untitled).await;
     assert_eq!(
         error.to_string(),
-        "GitHub finds the request invalid: `title` is missing field"
+        "GitHub rejected the request as invalid: `title` is missing"
     );
     assert!(server.state().pulls.is_empty());
 }
@@ -263,7 +265,7 @@ async fn a_diff_is_cut_after_a_whole_line() {
     );
     server.fail(Fault::status(403));
     let error = github.pull_diff(number, 5).await.unwrap_err();
-    assert_eq!(error.to_string(), "GitHub forbids this: scripted 403");
+    assert_eq!(error.to_string(), "GitHub refused permission: scripted 403");
     server.fail(Fault::status(406));
     let error = github.pull_diff(number, 25).await.unwrap_err();
     assert!(

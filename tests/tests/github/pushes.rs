@@ -18,7 +18,7 @@ struct Place {
 impl Place {
     async fn new() -> Self {
         let env = TestEnv::new();
-        let server = ScriptedGithub::with_repository(&env.root().join("github"))
+        let server = ScriptedGithub::with_repository(&env.path("github"))
             .await
             .unwrap();
         env.git(&["remote", "add", "origin", &server.git_url()]);
@@ -28,7 +28,7 @@ impl Place {
             .fold(Git::default(), |git, (name, value)| {
                 git.with_env(name, value)
             });
-        let repository = git.discover(&env.repository()).await.unwrap();
+        let repository = git.discover(env.repository()).await.unwrap();
         let place = Self {
             env,
             server,
@@ -51,7 +51,7 @@ impl Place {
                 header: GithubRemote::push_header(&Secret::new(token)),
             }),
         };
-        let pushed = self.repository.push(&self.env.repository(), &spec).await;
+        let pushed = self.repository.push(self.env.repository(), &spec).await;
         let header = GithubRemote::push_header(&Secret::new(token));
         let value = header.expose().rsplit(' ').next().unwrap();
         let shown = match &pushed {

@@ -1,28 +1,27 @@
-//! What doctor looks at, each on its own: what one finds must not hide what another would.
+//! The checks of `doctor`. Each runs on its own, so that one failure does not hide another.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access, statvfs};
-use shared::agent::{MINIMUM_VERSION, find_claude, version};
 use shared::config::{Config, Environment, Settings};
 use shared::error::{Code, Error};
 use shared::git::{Git, GitError, Repository};
-use shared::model::InstanceKind;
+use shared::model::{InstanceKind, Timestamp};
 use shared::store::{Depth, Store, StoreError};
 use shared::tmux::{SocketName, Tmux};
-use shared::workflow::{self, Context, Forge, Run};
+use shared::workflow::{self, CleanMode, Context, Forge, Run};
 
 use super::super::restore::newest;
-use super::{Check, private};
-use crate::servers;
+use super::{Check, agent_program, permissions};
+use crate::server_paths;
+use crate::text::count;
 
 /// Below this a checkout or the database may fail at any moment.
-const LEAST_SPACE: u64 = 100 << 20;
+const MIN_FREE_BYTES: u64 = 100 << 20;
 /// Below this a few worktrees with their builds may not fit.
-const LITTLE_SPACE: u64 = 2 << 30;
+const LOW_FREE_BYTES: u64 = 2 << 30;
 /// A database above this takes seconds to read.
-const LARGE: u64 = 200 << 20;
+const LARGE_DATABASE_BYTES: u64 = 200 << 20;
 
 pub(super) async fn all(environment: &Environment, deep: bool) -> Vec<Check> {
     let repository = Repository::discover(environment.directory()).await;
@@ -34,7 +33,7 @@ pub(super) async fn all(environment: &Environment, deep: bool) -> Vec<Check> {
     let mut checks = vec![git().await];
     checks.push(in_repository(&repository).await);
     checks.push(tmux(environment, &settings).await);
-    checks.push(agent(environment, &settings).await);
+    checks.extend(agent_program::all(environment, &settings).await);
     checks.extend(
         InstanceKind::ALL
             .iter()
@@ -46,7 +45,7 @@ pub(super) async fn all(environment: &Environment, deep: bool) -> Vec<Check> {
             Some(notice) => Check::warning(
                 "config",
                 notice,
-                "`claude-codex trust` shows what it is about, and asks.",
+                "`claude-codex trust` shows these settings and asks whether to trust them.",
             ),
         },
         Err(error) => Check::error("config", error),
@@ -119,38 +118,8 @@ async fn tmux(environment: &Environment, settings: &Settings) -> Check {
     }
 }
 
-async fn agent(environment: &Environment, settings: &Settings) -> Check {
-    let name = "agent";
-    let other = &settings.agent.command;
-    let configured = Some(settings.agent.claude.as_str()).filter(|path| !path.is_empty());
-    let search = environment.get("PATH").unwrap_or_default();
-    if !other.trim().is_empty() {
-        return Check::warning(
-            name,
-            format!("agents are started with {other:?}, not with Claude Code"),
-            "Take away agent.command and CODEX_AGENT_COMMAND to use Claude Code.",
-        );
-    }
-    let claude = match find_claude(configured.map(Path::new), OsStr::new(search)) {
-        Ok(claude) => claude,
-        Err(error) => return Check::error(name, error),
-    };
-    match version(&claude).await {
-        Ok(found) if found < MINIMUM_VERSION => Check::error(
-            name,
-            Error::new(
-                Code::AgentFailed,
-                format!("Claude Code {found} is too old; {MINIMUM_VERSION} is needed"),
-            )
-            .hint("Run `claude update`."),
-        ),
-        Ok(found) => Check::ok(name, format!("Claude Code {found}, {}", claude.display())),
-        Err(error) => Check::error(name, error),
-    }
-}
-
 fn server(kind: InstanceKind, environment: &Environment) -> Check {
-    match servers::find(kind, environment) {
+    match server_paths::find(kind, environment) {
         Ok(path) => Check::ok(kind.server_name(), path.display().to_string()),
         Err(error) => Check::error(kind.server_name(), error),
     }
@@ -173,21 +142,22 @@ async fn forge(environment: &Environment, settings: &Settings, repository: &Repo
     }
 }
 
-/// Checks that nobody else can read the state folder, and takes away what they could.
+/// Checks that other users cannot read the state folder, and removes their access.
 fn private(environment: &Environment) -> Option<Check> {
     let name = "private";
     let folder = environment.state_dir().ok()?;
-    // Below a closed folder nobody gets to a file, whatever its own mode is.
-    let was_open = private::is_open(&folder);
-    folder.is_dir().then(|| match private::close(&folder) {
+    // Files below a private folder are private, whatever their own modes.
+    let was_open = permissions::is_open(&folder);
+    folder.is_dir().then(|| match permissions::close(&folder) {
         Ok(_) if !was_open => Check::ok(name, "only you can read the state folder"),
         Ok(opened) => Check::warning(
             name,
             format!(
-                "{opened} entries in {} were open to other users; they are not any more",
+                "{} in {} could be read by other users; this is fixed now",
+                count(opened, "entry", "entries"),
                 folder.display()
             ),
-            "If others use this machine, renew what they may have read, such as dashboard.token.",
+            "If others use this machine, replace the credentials they may have read, such as dashboard.token.",
         ),
         Err(error) => Check::error(
             name,
@@ -195,25 +165,25 @@ fn private(environment: &Environment) -> Option<Check> {
                 Code::DatabaseUnavailable,
                 format!("{} is open to other users: {error}", folder.display()),
             )
-            .hint("Make it yours: `chown -R` and `chmod -R go-rwx`."),
+            .hint("Take ownership of it with `chown -R`, then run `chmod -R go-rwx` on it."),
         ),
     })
 }
 
-/// Checks the folders that are written to, without making them.
+/// Checks the folders that are written to, without creating them.
 fn folders(environment: &Environment, settings: &Settings, root: Option<&Path>) -> Vec<Check> {
     let mut checks = vec![match environment.state_dir() {
-        Ok(folder) => folder_is_fit("state", &folder),
+        Ok(folder) => check_folder("state", &folder),
         Err(error) => Check::error("state", error),
     }];
     if let Some(parent) = root.and_then(Path::parent) {
         let folder = parent.join(&settings.resources.worktree_root);
-        checks.push(folder_is_fit("worktrees", &folder));
+        checks.push(check_folder("worktrees", &folder));
     }
     checks
 }
 
-fn folder_is_fit(name: &'static str, folder: &Path) -> Check {
+fn check_folder(name: &'static str, folder: &Path) -> Check {
     let shown = folder.display();
     let there = folder.ancestors().find(|folder| folder.exists());
     let there = there.unwrap_or(Path::new("/"));
@@ -221,30 +191,30 @@ fn folder_is_fit(name: &'static str, folder: &Path) -> Check {
         let error = Error::new(
             Code::DatabaseUnavailable,
             format!(
-                "{shown} can't be written: {} belongs to others",
+                "{shown} is not writable, because {} is not",
                 there.display()
             ),
         );
         return Check::error(
             name,
-            error.hint("Make it writable, or configure another folder."),
+            error.hint("Make it writable, or configure another folder (CODEX_STATE_DIR, resources.worktreeRoot)."),
         );
     }
     let Ok(space) = statvfs(there).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) else {
         return Check::ok(name, shown.to_string());
     };
     let message = format!("{shown}, {} MiB free", space >> 20);
-    let fix = "Free some space; `claude-codex clean` removes what ended agents left.";
-    if space < LEAST_SPACE {
+    let fix = "Free some space; `claude-codex clean` removes worktrees and files of ended agents.";
+    if space < MIN_FREE_BYTES {
         Check::error(name, Error::new(Code::DiskFull, message).hint(fix))
-    } else if space < LITTLE_SPACE {
+    } else if space < LOW_FREE_BYTES {
         Check::warning(name, message, fix)
     } else {
         Check::ok(name, message)
     }
 }
 
-/// Looks at the database: its pages if it is small, everything if asked to.
+/// Checks the database: its pages if it is small, everything with --deep.
 fn database(environment: &Environment, deep: bool) -> Check {
     let name = "database";
     let path = match environment.database() {
@@ -253,9 +223,9 @@ fn database(environment: &Environment, deep: bool) -> Check {
     };
     let shown = path.display();
     if path.symlink_metadata().is_err() && !beside(&path, "-wal").exists() {
-        return Check::ok(name, format!("{shown} will be made at the first launch"));
+        return Check::ok(name, format!("{shown} will be created at the first launch"));
     }
-    let large = std::fs::metadata(&path).is_ok_and(|found| found.len() > LARGE);
+    let large = std::fs::metadata(&path).is_ok_and(|found| found.len() > LARGE_DATABASE_BYTES);
     let checked = Store::open(&path).and_then(|store| match (deep, large) {
         (true, _) => store.check_to(Depth::Whole).map(Some),
         (false, false) => store.check().map(Some),
@@ -263,12 +233,12 @@ fn database(environment: &Environment, deep: bool) -> Check {
     });
     let error = match checked {
         Ok(Some(problems)) if problems.is_empty() => {
-            return Check::ok(name, format!("{shown} is sound"));
+            return Check::ok(name, format!("{shown} is intact"));
         }
         Ok(None) => {
             return Check::ok(
                 name,
-                format!("{shown} opens; it is large, so only --deep looks at every page"),
+                format!("{shown} opens; it is large, so only --deep checks every page"),
             );
         }
         Ok(Some(problems)) => Error::from(StoreError::Damaged { problems }),
@@ -289,7 +259,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Looks for what ended agents left; only where there is a database that could know of any.
+/// Looks for leftovers of ended agents, if there is a database.
 async fn leftovers(environment: &Environment) -> Vec<Check> {
     let there = environment.database().is_ok_and(|path| path.exists());
     if !there {
@@ -317,22 +287,22 @@ async fn leftovers(environment: &Environment) -> Vec<Check> {
 
 async fn of_ended_agents(context: &Context) -> Result<Check, Error> {
     let name = "leftovers";
-    let found = workflow::clean(context, &Run::unattended(), true).await?;
+    let found = workflow::clean(context, &Run::unattended(), CleanMode::Preview, &[]).await?;
     if found.is_empty() {
-        return Ok(Check::ok(name, "ended agents left nothing"));
+        return Ok(Check::ok(name, "ended agents left nothing behind"));
     }
     let kept = found.iter().filter(|item| item.kept).count();
     Ok(Check::warning(
         name,
         format!(
-            "{} ended agents left something, {kept} of them unsaved work",
-            found.len()
+            "{} left something behind, {kept} of them unsaved work",
+            count(found.len(), "ended agent", "ended agents")
         ),
-        "`claude-codex clean --dry-run` lists it, `claude-codex clean` removes what can go.",
+        "`claude-codex clean --dry-run` lists it; `claude-codex clean` removes everything but unsaved work.",
     ))
 }
 
-/// Looks for sessions on our socket that no agent is known for.
+/// Looks for tmux sessions on our socket that belong to no known agent.
 async fn sessions(context: &Context) -> Result<Check, Error> {
     let name = "sessions";
     let panes = context.tmux.list().await?;
@@ -351,9 +321,9 @@ async fn sessions(context: &Context) -> Result<Check, Error> {
         .read(move |r| {
             let mut unknown = Vec::new();
             for (session, launch) in foreign {
-                // A session is called by the id of its agent.
+                // A session is named after its agent.
                 let known = match session.parse() {
-                    // One without a mark may be a row's of an older release.
+                    // A session without a launch id may come from an older release.
                     Ok(id) if r.instance_exists(&id)? => {
                         launch.is_none() || launch == r.instance(&id)?.launch_id
                     }
@@ -374,12 +344,12 @@ async fn sessions(context: &Context) -> Result<Check, Error> {
         name,
         format!("sessions that belong to no agent: {}", foreign.join(", ")),
         format!(
-            "An agent that a restored backup does not know goes on there: `tmux -L {socket} attach -t ={first}` shows it. What is not wanted: tmux -L {socket} kill-session -t ={first}"
+            "It may be an agent that a restored backup does not know: `tmux -L {socket} attach -t ={first}` shows it, `tmux -L {socket} kill-session -t ={first}` ends it."
         ),
     ))
 }
 
-/// Looks for worktrees in the agents' folder of this repository that no agent is known for.
+/// Looks for worktrees in the agents' folder of this repository that belong to no known agent.
 async fn unknown_worktrees(context: &Context) -> Result<Check, Error> {
     let name = "unknown";
     let found = workflow::unknown_worktrees(context).await?;
@@ -393,36 +363,40 @@ async fn unknown_worktrees(context: &Context) -> Result<Check, Error> {
     Ok(Check::warning(
         name,
         format!("worktrees that belong to no agent: {}", paths.join(", ")),
-        "They stay: after a restored backup they may be at work. `git worktree remove PATH` removes one without unsaved work.",
+        "They are kept, because after a restored backup agents may be working in them. `git worktree remove PATH` removes one without unsaved work.",
     ))
 }
 
-/// Says what is kept, how much of it and since when.
+/// Reports how many records are kept, and since when.
 async fn retention(context: &Context) -> Result<Check, Error> {
     let kept = workflow::retained(context).await?;
-    let since = |oldest: Option<&String>| match oldest {
-        Some(time) => format!(" since {}", time.get(..10).unwrap_or(time)),
+    let since = |oldest: Option<Timestamp>| match oldest {
+        Some(time) => format!(" since {}", time.date()),
         None => String::new(),
     };
-    let limit = |number: u32, unit: &str| match number {
-        0 => "for ever".to_owned(),
-        number => format!("{number} {unit}"),
+    let kept_for = |days: u32| match days {
+        0 => "kept forever".to_owned(),
+        days => format!("kept {}", count(days, "day", "days")),
+    };
+    let at_most = |number: u32, one: &str, many: &str| match number {
+        0 => "no maximum".to_owned(),
+        number => format!("at most {}", count(number, one, many)),
     };
     let (rows, settings) = (&kept.rows, &kept.settings);
     Ok(Check::ok(
         "retention",
         format!(
-            "{} calls on record{} (kept {}, at most {}), {} messages{} (kept {}), {} MB of logs and agent files (kept {}, at most {})",
-            rows.events,
-            since(rows.oldest_event.as_ref()),
-            limit(settings.event_days, "days"),
-            limit(settings.max_events, "calls"),
-            rows.messages,
-            since(rows.oldest_message.as_ref()),
-            limit(settings.message_days, "days"),
+            "{}{} ({}, {}), {}{} ({}), {} MB of logs and agent files ({}, {})",
+            count(rows.events, "event", "events"),
+            since(rows.oldest_event),
+            kept_for(settings.event_days),
+            at_most(settings.max_events, "event", "events"),
+            count(rows.messages, "message", "messages"),
+            since(rows.oldest_message),
+            kept_for(settings.message_days),
             kept.file_bytes >> 20,
-            limit(settings.file_days, "days"),
-            limit(settings.max_file_megabytes, "MB"),
+            kept_for(settings.file_days),
+            at_most(settings.max_file_megabytes, "MB", "MB"),
         ),
     ))
 }
@@ -438,11 +412,11 @@ mod tests {
         let file = folder.path().join("file");
         std::fs::write(&file, "").unwrap();
         assert_eq!(
-            folder_is_fit("state", &file.join("below")).status,
+            check_folder("state", &file.join("below")).status,
             Health::Error
         );
         let fresh = folder.path().join("a/b");
-        assert_ne!(folder_is_fit("state", &fresh).message, "");
+        assert_ne!(check_folder("state", &fresh).message, "");
         assert!(!fresh.exists());
     }
 }

@@ -1,4 +1,4 @@
-//! `claude-codex doctor --deep`: one check for each invariant.
+//! `claude-codex doctor --deep`: one check per invariant of the system.
 
 use shared::config::Environment;
 use shared::error::{Code, Error};
@@ -6,8 +6,8 @@ use shared::workflow::{Context, Invariant, InvariantViolation, check_invariants}
 
 use super::Check;
 
-/// How many violations of one invariant are printed; the rest is counted.
-const MOST: usize = 20;
+/// How many violations of one invariant are printed; the rest are counted.
+const MAX_SHOWN: usize = 20;
 
 pub(super) async fn all(environment: &Environment) -> Vec<Check> {
     let there = environment.database().is_ok_and(|path| path.exists());
@@ -37,9 +37,9 @@ fn check(invariant: Invariant, found: &[InvariantViolation]) -> Check {
     if violations.is_empty() {
         return Check::ok(name, holds);
     }
-    let mut text = violations[..violations.len().min(MOST)].join("; ");
-    if violations.len() > MOST {
-        text.push_str(&format!("; and {} more", violations.len() - MOST));
+    let mut text = violations[..violations.len().min(MAX_SHOWN)].join("; ");
+    if violations.len() > MAX_SHOWN {
+        text.push_str(&format!("; and {} more", violations.len() - MAX_SHOWN));
     }
     let error = Error::new(Code::Internal, text);
     Check::error(name, error.hint(advice(invariant)))
@@ -49,35 +49,34 @@ fn words(invariant: Invariant) -> (&'static str, &'static str) {
     match invariant {
         Invariant::DeliveredOnce => (
             "delivered",
-            "every message that was taken is in its transcript once",
+            "every received message is in its transcript exactly once",
         ),
         Invariant::StatusIsTrue => (
             "statuses",
-            "every status agrees with its processes, sessions and rows",
+            "every status agrees with processes, sessions and rows",
         ),
-        Invariant::NothingLeftBehind => (
-            "left behind",
-            "ended agents left nothing that nobody accounts for",
-        ),
+        Invariant::NothingLeftBehind => {
+            ("left behind", "ended agents left nothing unaccounted for")
+        }
         Invariant::NothingDoubled => ("doubled", "no pull request, issue or task exists twice"),
         Invariant::WorkIsKept => ("work", "every living agent has its branch"),
-        Invariant::Settled => ("settled", "a second look changes nothing"),
+        Invariant::Settled => ("settled", "a second reconcile changes nothing"),
     }
 }
 
 fn advice(invariant: Invariant) -> &'static str {
     match invariant {
         Invariant::DeliveredOnce => {
-            "`claude-codex show ID` says where each message is; `claude-codex send ID --again MESSAGE` sends one that was not taken."
+            "`claude-codex show ID` says where each message is; `claude-codex send ID --again MESSAGE` sends one that was not received."
         }
         Invariant::NothingLeftBehind => {
-            "Look at what it is before you remove it: nobody accounts for it."
+            "Inspect it before you remove it: no agent accounts for it."
         }
         Invariant::StatusIsTrue
         | Invariant::NothingDoubled
         | Invariant::WorkIsKept
         | Invariant::Settled => {
-            "Run it once more when nothing is being launched or ended. If it stays, please report it with this output."
+            "Run it again while no agent is being launched or ended. If it persists, please report it with this output."
         }
     }
 }

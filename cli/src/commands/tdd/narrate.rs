@@ -1,23 +1,20 @@
-//! Telling a run as it happens.
+//! Narrates a TDD run: prints its events as they happen, and logs its milestones.
 
-use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anstyle::Style;
-use shared::model::{TddRole, TddRun};
+use shared::agent::ActivityLines;
+use shared::model::{TddRole, TddRun, Timestamp};
 use shared::workflow::{Context, TddNews};
 
-use crate::action_lines::ActionLines;
-use crate::output::{BOLD, DIM, GOOD, NAME, Output, PLAIN, WARNING};
+use crate::agent_log::open_log;
+use crate::output::{BOLD, DIM, GOOD, NAME, Output, PLAIN, WARNING, activity_style};
 use crate::text::{first_line, harmless};
-use crate::time;
 
-/// Prints what happens in a run, with the time since it began or was taken up, and leaves the turns of
-/// events in the log of its coder.
+/// Prints the events of a run with the time since it was started or resumed, and appends milestones to the log of its coder.
 #[derive(Debug)]
 pub(super) struct Narrator {
     output: Output,
@@ -29,7 +26,7 @@ pub(super) struct Narrator {
 
 #[derive(Debug, Default)]
 struct Present {
-    lines: Option<ActionLines>,
+    lines: Option<ActivityLines>,
     worktrees: PathBuf,
     log: Option<PathBuf>,
 }
@@ -44,7 +41,7 @@ impl Narrator {
         }
     }
 
-    /// Returns what tells the steps of a launch.
+    /// Returns the callback that prints the steps of a launch.
     pub(super) fn steps(&self) -> impl Fn(&str) + Send + Sync + 'static {
         let (output, began) = (self.output, Arc::clone(&self.began));
         move |what| print(output, &began, DIM, &harmless(what))
@@ -69,16 +66,15 @@ impl Narrator {
                 iteration,
                 of,
             } => {
-                // Every agent's worktree is named after it.
+                // A worktree is named after its agent.
                 let worktree = present.worktrees.join(agent.as_str());
-                present.lines = Some(ActionLines::new(&worktree));
+                present.lines = Some(ActivityLines::new(&worktree));
                 let text = format!("round {iteration} of {of}: {role} {agent}");
                 self.milestone(&present, BOLD, &text);
             }
             TddNews::Did { role, event } => {
-                if let Some((text, style)) =
-                    present.lines.as_mut().and_then(|lines| lines.line(event))
-                {
+                if let Some(item) = present.lines.as_mut().and_then(|lines| lines.item(event)) {
+                    let (style, text) = (activity_style(item.kind), item.first_line());
                     let who = match role {
                         TddRole::Coder => "coder   ",
                         TddRole::Reviewer => "reviewer",
@@ -88,19 +84,22 @@ impl Narrator {
                 }
             }
             TddNews::HandedOver { text } => {
-                let text = format!("the coder hands over: {}", summary(text));
+                let text = format!("the coder hands over its work: {}", summary(text));
                 self.milestone(&present, NAME, &text);
             }
             TddNews::NotReviewable { why } => {
-                let text = format!("this can't be reviewed yet: {}", first_line(why));
+                let text = format!("the work cannot be reviewed yet: {}", first_line(why));
                 self.milestone(&present, WARNING, &text);
             }
             TddNews::SentBack { feedback } => {
-                let text = format!("the reviewer sends it back: {}", first_line(feedback));
+                let text = format!("the reviewer requests changes: {}", first_line(feedback));
                 self.milestone(&present, WARNING, &text);
             }
             TddNews::Published { url } => {
-                let text = format!("the reviewer has published it: {}", harmless(url));
+                let text = format!(
+                    "the reviewer has opened the pull request: {}",
+                    harmless(url)
+                );
                 self.milestone(&present, GOOD, &text);
             }
             TddNews::LeftBehind { what } => {
@@ -111,7 +110,7 @@ impl Narrator {
 
     fn begin(&self, present: &Present, run: &TddRun, resumed: bool) {
         let id = &run.task_id;
-        let word = if resumed { "goes on" } else { "begins" };
+        let word = if resumed { "continues" } else { "starts" };
         let text = format!(
             "{id} {word}: {} on {} from {}",
             harmless(&run.spec_path.to_string_lossy()),
@@ -121,7 +120,7 @@ impl Narrator {
         self.milestone(present, NAME, &text);
     }
 
-    /// Tells what is also left in the log.
+    /// Prints a milestone and appends it to the log.
     fn milestone(&self, present: &Present, style: Style, text: &str) {
         print(
             self.output,
@@ -130,20 +129,9 @@ impl Narrator {
             &format!("{style}{text}{style:#}"),
         );
         let Some(path) = &present.log else { return };
-        let folder = DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.logs);
-        let file = folder.and_then(|()| {
-            OpenOptions::new()
-                .create(true)
-                .append(true)
-                .mode(0o600)
-                .open(path)
-        });
-        // A log that can't be written is no reason to stop.
-        if let Ok(mut file) = file {
-            let _ = writeln!(file, "{} {text}", time::now());
+        // A log that cannot be written does not stop the run.
+        if let Ok(mut file) = open_log(path) {
+            let _ = writeln!(file, "{} {text}", Timestamp::now());
         }
     }
 }
@@ -157,7 +145,7 @@ fn print(output: Output, began: &Instant, style: Style, text: &str) {
     ));
 }
 
-/// Returns the first line of a handoff that is no heading.
+/// Returns the first line of a handoff that is not a heading.
 fn summary(handoff: &str) -> String {
     let line = handoff
         .lines()

@@ -2,28 +2,27 @@
 
 use serde_json::json;
 use shared::model::{InstanceId, Status, TaskStatus};
-
-use super::client::Dashboard;
-use crate::support::Place;
+use tests::AgentEnv;
+use tests::dashboard::Dashboard;
 
 #[test]
 fn an_agent_is_launched_reviewed_published_and_closed_by_clicking() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     let launched = dashboard.post(
         "/api/instances",
         &json!({ "prompt": "Do <i>it</i>", "maxReviews": 1 }),
     );
     assert_eq!(launched.status, 201, "{launched:?}");
     let id: InstanceId = launched.json()["id"].as_str().unwrap().parse().unwrap();
-    place.until("it is up", || place.status(&id) == Status::Running);
+    env.until("it is up", || env.status(&id) == Status::Running);
     let path = |what: &str| format!("/api/instances/{id}/{what}");
 
     let sent = dashboard
         .post(&path("messages"), &json!({ "text": "Hello" }))
         .good();
     assert_eq!(sent["delivered"], true, "{sent}");
-    place.commit(&id, "work");
+    env.commit(&id, "work");
     let reviewer = dashboard.post(&path("review"), &json!({})).good();
     assert_eq!(reviewer["kind"], "review");
     let again = dashboard
@@ -41,8 +40,8 @@ fn an_agent_is_launched_reviewed_published_and_closed_by_clicking() {
         .post(&format!("/api/instances/{reviewer}/stop"), &json!({}))
         .good();
     assert_eq!(stopped["card"]["status"], "terminated");
-    place.until("the coder works again", || {
-        place.status(&id) == Status::Running
+    env.until("the coder works again", || {
+        env.status(&id) == Status::Running
     });
 
     let pull = dashboard
@@ -52,10 +51,10 @@ fn an_agent_is_launched_reviewed_published_and_closed_by_clicking() {
         )
         .good();
     assert_eq!(pull["prNumber"], 1);
-    assert_eq!(place.status(&id), Status::PrCreated);
+    assert_eq!(env.status(&id), Status::PrCreated);
     let closed = dashboard.post("/api/pulls/1/close", &json!({})).good();
     assert_eq!(closed["state"], "closed");
-    assert_eq!(place.status(&id), Status::PrClosed);
+    assert_eq!(env.status(&id), Status::PrClosed);
     let twice = dashboard.post("/api/pulls/1/merge", &json!({}));
     assert_eq!(
         (twice.status, twice.code().as_str()),
@@ -64,8 +63,7 @@ fn an_agent_is_launched_reviewed_published_and_closed_by_clicking() {
     let names: Vec<_> = ["code", "send", "review", "stop", "pr create", "pr close"]
         .iter()
         .filter(|name| {
-            !place
-                .recorded(name)
+            !env.recorded(name)
                 .iter()
                 .any(|event| event.server == "dashboard")
         })
@@ -75,8 +73,8 @@ fn an_agent_is_launched_reviewed_published_and_closed_by_clicking() {
 
 #[test]
 fn the_form_is_refused_as_the_command_line_refuses() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     for (form, code) in [
         (json!({}), "INVALID_ARGUMENTS"),
         (json!({ "prompt": "  " }), "INVALID_ARGUMENTS"),
@@ -141,20 +139,20 @@ fn the_form_is_refused_as_the_command_line_refuses() {
 
 #[test]
 fn a_task_is_begun_and_a_stopped_agent_brought_back() {
-    let place = Place::new("idle", "idle");
-    let planner = place.json(&["plan", "Plan it"]);
+    let env = AgentEnv::new("idle", "idle");
+    let planner = env.json(&["plan", "Plan it"]);
     let planner: InstanceId = planner["id"].as_str().unwrap().parse().unwrap();
-    place.until("the planner is up", || {
-        place.status(&planner) == Status::Running
+    env.until("the planner is up", || {
+        env.status(&planner) == Status::Running
     });
     let task = |title: &str, before: &[&str]| {
         let arguments = json!({ "taskTitle": title, "taskDescription": "It.", "priority": "high", "dependsOn": before });
-        let made = place.call(&planner, "create_task", &arguments);
+        let made = env.call(&planner, "create_task", &arguments);
         made["result"]["taskId"].as_str().unwrap().to_owned()
     };
     let first = task("First <task>", &[]);
     let second = task("Second", &[&first]);
-    let dashboard = Dashboard::start(&place, &[]);
+    let dashboard = Dashboard::start(&env, &[]);
     let tasks = dashboard.get("/api/tasks").good();
     let tasks = tasks["tasks"].as_array().unwrap();
     assert_eq!(
@@ -174,7 +172,7 @@ fn a_task_is_begun_and_a_stopped_agent_brought_back() {
         .good();
     assert_eq!(agent["task"]["title"], "First <task>");
     let id: InstanceId = agent["id"].as_str().unwrap().parse().unwrap();
-    place.until("it is up", || place.status(&id) == Status::Running);
+    env.until("it is up", || env.status(&id) == Status::Running);
     let path = |what: &str| format!("/api/instances/{id}/{what}");
     assert_eq!(
         dashboard.post(&path("resume"), &json!({})).code(),
@@ -185,10 +183,10 @@ fn a_task_is_begun_and_a_stopped_agent_brought_back() {
     assert_eq!((late.status, late.code().as_str()), (409, "AGENT_ENDED"));
     let back = dashboard.post(&path("resume"), &json!({})).good();
     assert_eq!(back["column"], "working");
-    place.until("it is up again", || place.status(&id) == Status::Running);
-    let repository = place.path("repo").to_string_lossy().into_owned();
+    env.until("it is up again", || env.status(&id) == Status::Running);
+    let repository = env.path("repo").to_string_lossy().into_owned();
     let first: shared::model::TaskId = first.parse().unwrap();
-    let task = place
+    let task = env
         .store()
         .read_now(|r| r.task(&repository, &first))
         .unwrap();

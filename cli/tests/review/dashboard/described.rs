@@ -1,9 +1,8 @@
 //! Answers are as the API's own description says.
 
 use serde_json::{Value, json};
-
-use super::client::Dashboard;
-use crate::support::Place;
+use tests::AgentEnv;
+use tests::dashboard::Dashboard;
 
 /// Returns the schema of an answer, with all that it refers to.
 fn schema(document: &Value, path: &str, method: &str, status: &str) -> Value {
@@ -19,9 +18,9 @@ fn schema(document: &Value, path: &str, method: &str, status: &str) -> Value {
 
 #[test]
 fn real_answers_are_as_described() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let dashboard = Dashboard::start(&env, &[]);
     let document = dashboard.get("/api/openapi.json").good();
     assert_eq!(document["openapi"], "3.1.0");
     let check = |path: &str, method: &str, status: &str, answer: &Value| {
@@ -36,7 +35,7 @@ fn real_answers_are_as_described() {
             "{method} {path}: {problems:?}\n{answer:#}"
         );
     };
-    place.commit(&coder, "work");
+    env.commit(&coder, "work");
     dashboard
         .post(
             &format!("/api/instances/{coder}/messages"),

@@ -4,9 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use serde_json::json;
-
-use super::client::{Answer, Dashboard};
-use crate::support::{PATIENCE, Place};
+use tests::dashboard::{Dashboard, Response};
+use tests::{AgentEnv, WAIT_TIMEOUT};
 
 /// An agent that is not there: who gets as far as 404 was let in.
 const STOP: &str = "/api/instances/nobody/stop";
@@ -56,8 +55,8 @@ webhooks without a secret | POST /webhooks/github | json | 404
 
 #[test]
 fn only_those_with_the_token_get_in_and_only_from_our_own_pages() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &["--host-name", "desk.example"]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &["--host-name", "desk.example"]);
     let cookie = dashboard.cookie();
     let csrf = dashboard.csrf(&cookie);
     let header = |word: &str| {
@@ -102,7 +101,7 @@ fn only_those_with_the_token_get_in_and_only_from_our_own_pages() {
 }
 
 /// Every answer says to the browser what it may not do with it.
-fn is_hardened(answer: &Answer, what: &str) {
+fn is_hardened(answer: &Response, what: &str) {
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
         ("x-frame-options", "DENY"),
@@ -121,8 +120,8 @@ fn is_hardened(answer: &Answer, what: &str) {
 
 #[test]
 fn a_form_carries_what_only_our_pages_know() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     let cookie = dashboard.cookie();
     let csrf = dashboard.csrf(&cookie);
     let form = [
@@ -140,8 +139,8 @@ fn a_form_carries_what_only_our_pages_know() {
 
 #[test]
 fn the_token_leaves_the_address_and_becomes_a_cookie_of_this_site_alone() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     assert!(
         dashboard
             .url
@@ -169,9 +168,9 @@ fn the_token_leaves_the_address_and_becomes_a_cookie_of_this_site_alone() {
 
 #[test]
 fn a_read_only_dashboard_shows_everything_and_changes_nothing() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let dashboard = Dashboard::start(&place, &["--read-only"]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let dashboard = Dashboard::start(&env, &["--read-only"]);
     let board = dashboard.get("/api/board").good();
     assert_eq!(board["readOnly"], true);
     let agent = dashboard.get(&format!("/api/instances/{coder}")).good();
@@ -196,14 +195,14 @@ fn a_read_only_dashboard_shows_everything_and_changes_nothing() {
     }
     let launch = dashboard.post("/api/instances", &json!({ "prompt": "x" }));
     assert_eq!(launch.code(), "READ_ONLY");
-    assert!(place.messages(&coder).is_empty());
-    assert!(place.instance(&coder).status.is_live());
+    assert!(env.messages(&coder).is_empty());
+    assert!(env.instance(&coder).status.is_live());
 }
 
 #[test]
 fn bodies_are_bounded_and_nonsense_is_told_as_such() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     let bearer = format!("Bearer {}", dashboard.token);
     let headers = [
         ("authorization", bearer.as_str()),
@@ -240,8 +239,8 @@ fn bodies_are_bounded_and_nonsense_is_told_as_such() {
 
 #[test]
 fn a_key_in_another_place_opens_nothing() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     let cookie = dashboard.cookie();
     let csrf = dashboard.csrf(&cookie);
     let (name, value) = cookie.split_once('=').unwrap();
@@ -273,8 +272,8 @@ fn a_key_in_another_place_opens_nothing() {
 
 #[test]
 fn a_person_is_answered_with_a_page_that_can_be_gone_on_from() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     let cookie = dashboard.cookie();
     let csrf = dashboard.csrf(&cookie);
     let html = ("accept", "text/html");
@@ -304,8 +303,8 @@ fn a_person_is_answered_with_a_page_that_can_be_gone_on_from() {
 #[test]
 fn a_body_may_be_as_long_as_is_said_and_a_longer_one_is_not_waited_for() {
     const MOST: usize = 4 << 20;
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     let body = format!("{{}}{}", " ".repeat(MOST - 2));
     let bearer = format!("Bearer {}", dashboard.token);
     let headers = [
@@ -315,7 +314,7 @@ fn a_body_may_be_as_long_as_is_said_and_a_longer_one_is_not_waited_for() {
     let answer = dashboard.raw("POST", STOP, &headers, &body);
     assert_eq!(answer.status, 404, "{}", answer.body);
     let mut stream = TcpStream::connect(&dashboard.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let (address, longer) = (&dashboard.address, MOST + 1);
     let head = format!(
         "POST {STOP} HTTP/1.1\r\nhost: {address}\r\nauthorization: {bearer}\r\ncontent-length: {longer}\r\n\r\n"

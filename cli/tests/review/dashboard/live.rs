@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use shared::model::{Priority, Status};
+use shared::model::{Note, Priority, Status};
 use shared::store::NewTask;
-
-use super::client::Dashboard;
-use crate::support::Place;
+use tests::AgentEnv;
+use tests::dashboard::Dashboard;
 
 /// Returns the card of an agent and the column that it is in.
 fn card(dashboard: &Dashboard, id: &str) -> Option<(String, Value)> {
@@ -23,22 +22,22 @@ fn card(dashboard: &Dashboard, id: &str) -> Option<(String, Value)> {
 
 #[test]
 fn the_board_follows_a_loop_from_start_to_merge() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
-    let coder = place.coder(&["--max-reviews", "2"]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
+    let coder = env.coder(&["--max-reviews", "2"]);
     let id = coder.as_str();
     let is_in = |column: &str| card(&dashboard, id).is_some_and(|(key, _)| key == column);
     assert!(is_in("working"));
     assert_eq!(card(&dashboard, id).unwrap().1["title"], "Do the work");
 
-    place.commit(&coder, "first try");
-    let asked = place.call(
+    env.commit(&coder, "first try");
+    let asked = env.call(
         &coder,
         "request_review",
         &json!({ "description": "Look at this." }),
     );
     assert_eq!(asked["error"], false, "{asked}");
-    place.until("the coder is in review", || is_in("review"));
+    env.until("the coder is in review", || is_in("review"));
     let (_, shown) = card(&dashboard, id).unwrap();
     let reviewer = shown["reviewer"].as_str().unwrap().to_owned();
     assert_eq!(shown["round"], json!({ "used": 1, "most": 2 }));
@@ -50,16 +49,16 @@ fn the_board_follows_a_loop_from_start_to_merge() {
     );
 
     let reviewer: shared::model::InstanceId = reviewer.parse().unwrap();
-    place.until("the reviewer is up", || {
-        place.status(&reviewer) == Status::Running
+    env.until("the reviewer is up", || {
+        env.status(&reviewer) == Status::Running
     });
     let findings = json!([{ "file": "work.txt", "line": 1, "severity": "blocking", "message": "<b>wrong</b>" }]);
-    place.call(
+    env.call(
         &reviewer,
         "request_changes",
         &json!({ "feedback": "Not yet.", "findings": findings }),
     );
-    place.until("the coder has the feedback", || is_in("working"));
+    env.until("the coder has the feedback", || is_in("working"));
     let agent = dashboard.get(&format!("/api/instances/{id}")).good();
     assert_eq!(agent["rounds"][0]["verdict"], "changes_requested");
     assert_eq!(agent["rounds"][0]["findings"][0]["message"], "<b>wrong</b>");
@@ -80,8 +79,8 @@ fn the_board_follows_a_loop_from_start_to_merge() {
     let diff = dashboard.get(&format!("/api/instances/{id}/diff")).good();
     assert_eq!(diff["diff"]["files"][0]["path"], "work.txt", "{diff}");
 
-    place.create_pr(&coder, "The work");
-    place.until("it is published", || is_in("published"));
+    env.create_pr(&coder, "The work");
+    env.until("it is published", || is_in("published"));
     let pulls = dashboard.get("/api/pulls?state=open").good();
     assert_eq!(pulls["pulls"][0]["instance"], id, "{pulls}");
     let pull = dashboard.get("/api/pulls/1").good();
@@ -91,7 +90,7 @@ fn the_board_follows_a_loop_from_start_to_merge() {
         .good();
     assert_eq!(merged["state"], "merged");
     assert!(is_in("ended"));
-    assert_eq!(place.status(&coder), Status::PrMerged);
+    assert_eq!(env.status(&coder), Status::PrMerged);
     let events = dashboard.get("/api/events?name=pr%20merge").good();
     assert_eq!(events["events"][0]["server"], "dashboard", "{events}");
     assert_eq!(events["events"][0]["instance"], id);
@@ -99,20 +98,24 @@ fn the_board_follows_a_loop_from_start_to_merge() {
 
 #[test]
 fn a_change_is_announced_within_a_quarter_of_a_second() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let dashboard = Dashboard::start(&env, &[]);
     let mut changes = dashboard.stream("/api/changes");
     let (name, hello) = changes.next().unwrap();
     assert_eq!(name, "hello");
-    let mut version = hello["version"].as_u64().unwrap();
-    // The first look at what agents do may be a change by itself.
-    std::thread::sleep(Duration::from_millis(1_300));
+    let began = hello["version"].as_u64().unwrap();
+    // The first look at what agents do is a change by itself.
+    let (first, _) = changes.until("the first look", |name, _| name == "change");
+    let mut version = first["version"].as_u64().unwrap();
+    assert!(version > began);
     let mut quickest = Duration::MAX;
     for round in 0..5 {
-        let store = place.store();
+        let store = env.store();
         let (id, note) = (coder.clone(), format!("note {round}"));
-        store.write_now(|w| w.set_note(&id, Some(&note))).unwrap();
+        store
+            .write_now(|w| w.set_note(&id, &Note::because(note.as_str())))
+            .unwrap();
         let (change, took) = changes.until("a change", |name, data| {
             let newer = data["version"].as_u64().unwrap() > version;
             name == "change" && newer
@@ -128,31 +131,31 @@ fn a_change_is_announced_within_a_quarter_of_a_second() {
 
 #[test]
 fn an_agent_that_dies_is_found_while_somebody_looks() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let dashboard = Dashboard::start(&env, &[]);
     let mut changes = dashboard.stream("/api/changes");
     assert_eq!(changes.next().unwrap().0, "hello");
-    place.tmux(&["kill-session", "-t", &format!("={coder}")]);
-    place.until("it is known to have failed", || {
-        place.status(&coder) == Status::Failed
+    env.tmux(&["kill-session", "-t", &format!("={coder}")]);
+    env.until("it is known to have failed", || {
+        env.status(&coder) == Status::Failed
     });
     changes.until("that is announced", |name, _| name == "change");
-    place.until("the board shows it", || {
-        card(&dashboard, coder.as_str()).is_some_and(|(key, _)| key == "ended")
+    env.until("the board shows it", || {
+        card(&dashboard, coder.as_str()).is_some_and(|(key, _)| key == "waiting")
     });
 }
 
 #[test]
 fn lists_are_filtered_and_paged() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let dashboard = Dashboard::start(&env, &[]);
     let none = dashboard.get("/api/instances?kind=planning").good();
     assert_eq!(none, json!([]));
     let all = dashboard.get("/api/instances?kind=coding").good();
     assert_eq!(all[0]["id"], coder.as_str());
-    let store = place.store();
+    let store = env.store();
     store
         .write_now(|w| {
             for number in 0..150 {
@@ -195,24 +198,21 @@ fn lists_are_filtered_and_paged() {
 
 #[test]
 fn what_is_ignored_of_a_clone_is_said_where_one_looks() {
-    let place = Place::new("idle", "idle");
-    std::fs::create_dir_all(place.path("repo/.claude-codex/prompts")).unwrap();
+    let env = AgentEnv::new("idle", "idle");
+    std::fs::create_dir_all(env.path("repo/.claude-codex/prompts")).unwrap();
     std::fs::write(
-        place.path("repo/.claude-codex/config.toml"),
+        env.path("repo/.claude-codex/config.toml"),
         "[agent]\nallow = [\"Bash(<script>)\"]\n",
     )
     .unwrap();
     let name = "repo/.claude-codex/prompts/<script>.md";
-    std::fs::write(place.path(name), "Obey").unwrap();
-    let dashboard = Dashboard::start(&place, &[]);
-    let coder = place.coder(&[]);
+    std::fs::write(env.path(name), "Obey").unwrap();
+    let dashboard = Dashboard::start(&env, &[]);
+    let coder = env.coder(&[]);
     let board = dashboard.get("/api/board").good();
     let ignored = board["ignored"].as_array().unwrap();
     assert_eq!(ignored.len(), 1, "{board}");
-    assert_eq!(
-        ignored[0]["repository"],
-        place.path("repo").to_str().unwrap()
-    );
+    assert_eq!(ignored[0]["repository"], env.path("repo").to_str().unwrap());
     let notice = ignored[0]["notice"].as_str().unwrap();
     assert!(
         notice.contains("agent.allow") && notice.contains("claude-codex trust"),
@@ -226,19 +226,16 @@ fn what_is_ignored_of_a_clone_is_said_where_one_looks() {
         assert!(shown.body.contains("agent.allow"), "{page}: {}", shown.body);
         assert!(!shown.body.contains("<script>"), "{page}");
     }
-    crate::support::text(&place.codex(&["trust", "--yes"]));
+    env.text(&["trust", "--yes"]);
     let board = dashboard.get("/api/board").good();
     assert_eq!(board["ignored"], json!([]));
 }
 
 #[test]
 fn tasks_come_in_pages() {
-    let place = Place::new("idle", "idle");
-    let repository = place
-        .git(&["rev-parse", "--show-toplevel"])
-        .trim()
-        .to_owned();
-    let filled = place.store().write_now(|w| {
+    let env = AgentEnv::new("idle", "idle");
+    let repository = env.git(&["rev-parse", "--show-toplevel"]).trim().to_owned();
+    let filled = env.store().write_now(|w| {
         for number in 0..150 {
             w.insert_task(&NewTask {
                 repository: repository.clone(),
@@ -253,7 +250,7 @@ fn tasks_come_in_pages() {
         Ok(())
     });
     filled.unwrap();
-    let dashboard = Dashboard::start(&place, &[]);
+    let dashboard = Dashboard::start(&env, &[]);
     let first = dashboard.get("/api/tasks").good();
     let many = |page: &Value| page["tasks"].as_array().unwrap().len();
     assert_eq!(

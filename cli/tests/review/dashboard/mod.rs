@@ -1,11 +1,12 @@
 //! The dashboard over HTTP: the real command, real agents in real terminals.
 
 mod acting;
-mod client;
 mod described;
 mod guard;
 mod live;
+mod reviewing;
 mod shutdown;
 mod specification;
+mod tasks;
 mod terminal;
 mod webhooks;

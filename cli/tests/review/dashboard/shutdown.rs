@@ -5,16 +5,15 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use shared::model::Status;
-
-use super::client::Dashboard;
-use crate::support::Place;
+use tests::AgentEnv;
+use tests::dashboard::Dashboard;
 
 #[test]
 fn it_ends_at_once_with_streams_open_and_comes_back_with_the_same_token() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
     for signal in [Signal::INT, Signal::TERM] {
-        let mut dashboard = Dashboard::start(&place, &[]);
+        let mut dashboard = Dashboard::start(&env, &[]);
         let cookie = dashboard.cookie();
         let mut changes = dashboard.stream("/api/changes");
         let mut terminal = dashboard.stream(&format!("/api/instances/{coder}/terminal"));
@@ -34,29 +33,29 @@ fn it_ends_at_once_with_streams_open_and_comes_back_with_the_same_token() {
         let stderr = dashboard.child.stderr.as_mut().unwrap();
         stderr.read_to_string(&mut said).unwrap();
         assert_eq!(said, "");
-        let left = std::fs::read_dir(place.path("state/terminals"));
+        let left = std::fs::read_dir(env.path("state/terminals"));
         assert_eq!(left.map_or(0, Iterator::count), 0);
-        let again = Dashboard::start(&place, &[]);
+        let again = Dashboard::start(&env, &[]);
         assert_eq!(again.token, dashboard.token);
         // The port is part of the cookie's name; its value is the same.
         let (_, value) = cookie.split_once('=').unwrap();
         assert!(again.cookie().ends_with(value));
     }
-    assert_eq!(place.status(&coder), Status::Running);
-    assert!(place.has_session(&coder));
+    assert_eq!(env.status(&coder), Status::Running);
+    assert!(env.has_session(&coder));
 }
 
 #[test]
 fn a_dashboard_that_is_killed_leaves_agents_alone_and_the_next_one_watches_again() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
     let path = format!("/api/instances/{coder}/terminal");
     let target = format!("={coder}:0.0");
-    let first = Dashboard::start(&place, &[]);
+    let first = Dashboard::start(&env, &[]);
     let mut stream = first.stream(&path);
     assert!(stream.next().is_some());
     let piped = || {
-        let shown = place.tmux(&[
+        let shown = env.tmux(&[
             "display-message",
             "-p",
             "-t",
@@ -65,35 +64,35 @@ fn a_dashboard_that_is_killed_leaves_agents_alone_and_the_next_one_watches_again
         ]);
         String::from_utf8(shown.stdout).unwrap().trim().to_owned()
     };
-    place.until("tmux tells", || piped().starts_with('1'));
+    env.until("tmux tells", || piped().starts_with('1'));
     let told = piped();
     drop(first);
-    let second = Dashboard::start(&place, &[]);
+    let second = Dashboard::start(&env, &[]);
     let mut stream = second.stream(&path);
     assert!(stream.next().is_some());
-    place.until("tmux tells the other one", || {
+    env.until("tmux tells the other one", || {
         let now = piped();
         now.starts_with('1') && now != told
     });
-    place.tmux(&["send-keys", "-t", &target, "again", "Enter"]);
+    env.tmux(&["send-keys", "-t", &target, "again", "Enter"]);
     stream.until("what is typed", |_, data| {
         data.to_string().contains("again")
     });
-    assert_eq!(place.status(&coder), Status::Running);
+    assert_eq!(env.status(&coder), Status::Running);
 }
 
 #[test]
 fn a_port_in_use_and_an_open_address_are_refused() {
-    let place = Place::new("idle", "idle");
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let dashboard = Dashboard::start(&env, &[]);
     let port = dashboard.address.rsplit_once(':').unwrap().1.to_owned();
-    let code = place.refused(&["dashboard", "--port", &port]);
+    let code = env.refused(&["dashboard", "--port", &port]);
     assert_eq!(code, "ADDRESS_IN_USE");
     for host in ["0.0.0.0", "::", "192.0.2.1"] {
-        let code = place.refused(&["dashboard", "--port", "0", "--host", host]);
+        let code = env.refused(&["dashboard", "--port", "0", "--host", host]);
         assert_eq!(code, "INVALID_ARGUMENTS", "{host}");
     }
-    let local = Dashboard::start(&place, &["--host", "127.0.0.2"]);
+    let local = Dashboard::start(&env, &["--host", "127.0.0.2"]);
     assert!(local.address.starts_with("127.0.0.2:"));
     assert_eq!(local.get("/api/board").status, 200);
 }

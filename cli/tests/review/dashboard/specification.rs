@@ -1,25 +1,20 @@
 //! A run from a specification to a pull request, begun in the browser.
 
-use std::path::Path;
-
 use serde_json::json;
 use shared::model::InstanceId;
+use tests::AgentEnv;
+use tests::dashboard::Dashboard;
 
-use super::client::Dashboard;
-use crate::support::Place;
-
-fn place() -> Place {
-    let mut place = Place::new("work", "approve");
-    let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tdd/agent.py");
-    let command = format!("python3 '{}'", agent.display());
-    place.set("CODEX_AGENT_COMMAND", &command);
-    place
+fn tdd_env() -> AgentEnv {
+    let mut env = AgentEnv::new("work", "approve");
+    env.use_agent("tdd_agent.py");
+    env
 }
 
 #[test]
 fn a_specification_becomes_a_pull_request_though_the_dashboard_goes() {
-    let place = place();
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = tdd_env();
+    let dashboard = Dashboard::start(&env, &[]);
     let spec = "# Greeting\n\nThe program greets by name.\n";
     let begun = dashboard.post(
         "/api/instances",
@@ -28,20 +23,20 @@ fn a_specification_becomes_a_pull_request_though_the_dashboard_goes() {
     assert_eq!(begun.status, 201, "{begun:?}");
     let id: InstanceId = begun.json()["id"].as_str().unwrap().parse().unwrap();
     drop(dashboard);
-    place.until("it is done", || {
-        place.json(&["tdd", "show", id.as_str()])["status"] == "completed"
+    env.until("it is done", || {
+        env.json(&["tdd", "show", id.as_str()])["status"] == "completed"
     });
-    let run = place.json(&["tdd", "show", id.as_str()]);
+    let run = env.json(&["tdd", "show", id.as_str()]);
     assert_eq!(run["originalSpec"], spec);
     assert_eq!(run["maxIterations"], 2);
-    let pulls = place.json(&["pr", "list"]);
+    let pulls = env.json(&["pr", "list"]);
     assert_eq!(pulls.as_array().unwrap().len(), 1, "{pulls}");
 }
 
 #[test]
 fn what_no_run_can_be_made_of_is_refused_and_leaves_nothing() {
-    let place = place();
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = tdd_env();
+    let dashboard = Dashboard::start(&env, &[]);
     for wrong in [
         json!({ "kind": "tdd" }),
         json!({ "kind": "tdd", "prompt": "  \n" }),
@@ -53,7 +48,7 @@ fn what_no_run_can_be_made_of_is_refused_and_leaves_nothing() {
         let refused = dashboard.post("/api/instances", &wrong);
         assert_eq!(refused.code(), "INVALID_ARGUMENTS", "{refused:?}");
     }
-    assert_eq!(place.json(&["tdd", "list"]), json!([]));
-    let specs = std::fs::read_dir(place.path("state/specs"));
+    assert_eq!(env.json(&["tdd", "list"]), json!([]));
+    let specs = std::fs::read_dir(env.path("state/specs"));
     assert_eq!(specs.map_or(0, Iterator::count), 0);
 }

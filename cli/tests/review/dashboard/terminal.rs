@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use shared::model::{InstanceId, MessageState};
-
-use super::client::Dashboard;
-use crate::support::Place;
+use tests::AgentEnv;
+use tests::dashboard::Dashboard;
 
 /// Returns the rows of a screen that has them all.
 fn text(event: &Value) -> String {
@@ -16,9 +15,9 @@ fn text(event: &Value) -> String {
         .join("\n")
 }
 
-fn pipe(place: &Place, id: &InstanceId) -> String {
+fn pipe(env: &AgentEnv, id: &InstanceId) -> String {
     let target = format!("={id}:0.0");
-    let output = place.tmux(&["display-message", "-p", "-t", &target, "#{pane_pipe}"]);
+    let output = env.tmux(&["display-message", "-p", "-t", &target, "#{pane_pipe}"]);
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
@@ -31,10 +30,10 @@ fn control(dashboard: &Dashboard, id: &InstanceId, name: &str) -> String {
 
 #[test]
 fn a_screen_comes_whole_and_then_in_changed_rows_and_nobody_watches_for_nobody() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let dashboard = Dashboard::start(&place, &[]);
-    assert_eq!(pipe(&place, &coder), "0");
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let dashboard = Dashboard::start(&env, &[]);
+    assert_eq!(pipe(&env, &coder), "0");
     let path = format!("/api/instances/{coder}/terminal");
     let mut first = dashboard.stream(&path);
     let (name, whole) = first.next().unwrap();
@@ -44,7 +43,7 @@ fn a_screen_comes_whole_and_then_in_changed_rows_and_nobody_watches_for_nobody()
         (whole["columns"].as_u64(), whole["alive"].as_bool()),
         (Some(200), Some(true))
     );
-    place.until("tmux tells", || pipe(&place, &coder) == "1");
+    env.until("tmux tells", || pipe(&env, &coder) == "1");
     let mut second = dashboard.stream(&path);
     assert_eq!(second.next().unwrap().1["whole"], true);
 
@@ -74,22 +73,22 @@ fn a_screen_comes_whole_and_then_in_changed_rows_and_nobody_watches_for_nobody()
     }
     drop(first);
     drop(second);
-    place.until("nobody is told any more", || {
+    env.until("nobody is told any more", || {
         // The dashboard notices that nobody reads when it has something to say.
-        place.tmux(&["send-keys", "-t", &format!("={coder}:0.0"), "x", "Enter"]);
-        pipe(&place, &coder) == "0"
+        env.tmux(&["send-keys", "-t", &format!("={coder}:0.0"), "x", "Enter"]);
+        pipe(&env, &coder) == "0"
     });
-    place.until("the pipe is gone", || {
-        let folder = std::fs::read_dir(place.path("state/terminals"));
+    env.until("the pipe is gone", || {
+        let folder = std::fs::read_dir(env.path("state/terminals"));
         folder.map_or(0, Iterator::count) == 0
     });
 }
 
 #[test]
 fn one_person_types_at_a_time_and_messages_wait_for_them() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let dashboard = Dashboard::start(&env, &[]);
     let path = |what: &str| format!("/api/instances/{coder}/{what}");
     let nobody = dashboard.post(&path("keys"), &json!({ "text": "x" }));
     assert_eq!(
@@ -124,7 +123,7 @@ fn one_person_types_at_a_time_and_messages_wait_for_them() {
         .good();
     assert_eq!(sent["delivered"], false, "{sent}");
     assert_eq!(sent["waitingFor"], "person_typing");
-    assert!(place.received(&coder).is_empty());
+    assert!(env.received(&coder).is_empty());
     let agent = dashboard.get(&path("")[..path("").len() - 1]).good();
     assert_eq!(agent["messages"][0]["state"], "owed", "{agent}");
     assert_eq!(agent["control"]["controller"]["name"], "Ann");
@@ -134,16 +133,16 @@ fn one_person_types_at_a_time_and_messages_wait_for_them() {
         let answer = dashboard.post_with(&path("keys"), &keys, &mine);
         assert_eq!(answer.status, 204, "{answer:?}");
     }
-    place.until("the line arrives", || place.received(&coder) == ["by hand"]);
+    env.until("the line arrives", || env.received(&coder) == ["by hand"]);
 
     let strange = dashboard.delete(&path("control"), &[("x-codex-lease", "wrong")]);
     assert_eq!(strange.status, 204);
-    assert_eq!(place.messages(&coder)[0].state, MessageState::Owed);
+    assert_eq!(env.messages(&coder)[0].state, MessageState::Owed);
     assert_eq!(dashboard.delete(&path("control"), &mine).status, 204);
-    place.until("the message arrives after all", || {
-        place.messages(&coder)[0].state == MessageState::Taken
+    env.until("the message arrives after all", || {
+        env.messages(&coder)[0].state == MessageState::Taken
     });
-    assert_eq!(place.received(&coder).len(), 2);
+    assert_eq!(env.received(&coder).len(), 2);
     let late = dashboard.post_with(&path("keys"), &json!({ "text": "x" }), &mine);
     assert_eq!(late.code(), "CONTROL_TAKEN");
 
@@ -157,9 +156,9 @@ fn one_person_types_at_a_time_and_messages_wait_for_them() {
 
 #[test]
 fn scrollback_and_the_end_of_a_terminal_are_shown() {
-    let place = Place::new("idle", "idle");
-    let coder = place.coder(&[]);
-    let dashboard = Dashboard::start(&place, &[]);
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder(&[]);
+    let dashboard = Dashboard::start(&env, &[]);
     let mut stream = dashboard.stream(&format!("/api/instances/{coder}/terminal"));
     assert_eq!(stream.next().unwrap().0, "screen");
     let screen = format!("/api/instances/{coder}/screen");

@@ -2,28 +2,26 @@
 
 use serde_json::{Value, json};
 use shared::model::{InstanceId, Status, StatusEvent};
-
-use super::client::{Answer, Dashboard};
-use crate::github_support::{Hub, committed};
-use crate::support::Place;
+use tests::dashboard::{Dashboard, Response};
+use tests::{AgentEnv, GithubRemote};
 
 const SECRET: &str = "a secret that GitHub knows";
 const URL: &str = "https://github.com/o/r/pull/7";
 
 /// Signs as GitHub does, by the tool that everybody has.
-fn signature(place: &Place, body: &str) -> String {
+fn signature(env: &AgentEnv, body: &str) -> String {
     let script = "import hashlib, hmac, os; print(hmac.new(os.environ['KEY'].encode(), os.environ['BODY'].encode(), hashlib.sha256).hexdigest())";
-    let mut python = place.command(std::path::Path::new("python3"));
+    let mut python = env.command(std::path::Path::new("python3"));
     let output = python
         .args(["-c", script])
         .env("KEY", SECRET)
         .env("BODY", body)
         .output()
         .unwrap();
-    format!("sha256={}", crate::support::text(&output).trim())
+    format!("sha256={}", tests::text(&output).trim())
 }
 
-fn deliver(dashboard: &Dashboard, event: &str, id: &str, signature: &str, body: &str) -> Answer {
+fn deliver(dashboard: &Dashboard, event: &str, id: &str, signature: &str, body: &str) -> Response {
     let headers = [
         ("content-type", "application/json"),
         ("host", "hooks.example"),
@@ -39,10 +37,9 @@ fn news(action: &str, state: &str, merged: bool) -> Value {
 }
 
 /// Makes an agent whose pull request is on GitHub.
-fn published(place: &Place) -> InstanceId {
-    let coder = place.coder(&[]);
-    place
-        .store()
+fn published(env: &AgentEnv) -> InstanceId {
+    let coder = env.coder(&[]);
+    env.store()
         .write_now(|w| {
             w.transition(&coder, StatusEvent::PublishBegins { by_reviewer: false })?;
             w.set_pull_request(&coder, 7, URL)?;
@@ -54,18 +51,18 @@ fn published(place: &Place) -> InstanceId {
 
 #[test]
 fn a_signed_webhook_moves_the_agent_once() {
-    let mut place = Place::new("idle", "idle");
-    let file = place.path("secret");
+    let mut env = AgentEnv::new("idle", "idle");
+    let file = env.path("secret");
     std::fs::write(&file, format!("{SECRET}\n")).unwrap();
-    place.set(
+    env.set(
         "CODEX_DASHBOARD_WEBHOOK_SECRET_FILE",
         file.to_str().unwrap(),
     );
-    let coder = published(&place);
-    let dashboard = Dashboard::start(&place, &[]);
+    let coder = published(&env);
+    let dashboard = Dashboard::start(&env, &[]);
 
     let body = news("closed", "closed", false).to_string();
-    let signed = signature(&place, &body);
+    let signed = signature(&env, &body);
     for wrong in [
         "",
         "sha256=",
@@ -84,10 +81,10 @@ fn a_signed_webhook_moves_the_agent_once() {
         deliver(&dashboard, "pull_request", "d-0", &signed, &forged).status,
         403
     );
-    assert_eq!(place.status(&coder), Status::PrCreated);
+    assert_eq!(env.status(&coder), Status::PrCreated);
 
     let ping = "{\"zen\":\"x\"}";
-    let answer = deliver(&dashboard, "ping", "d-1", &signature(&place, ping), ping);
+    let answer = deliver(&dashboard, "ping", "d-1", &signature(&env, ping), ping);
     assert_eq!(
         (answer.status, &answer.json()["outcome"]),
         (200, &json!("ignored"))
@@ -97,7 +94,7 @@ fn a_signed_webhook_moves_the_agent_once() {
         &dashboard,
         "pull_request",
         "d-2",
-        &signature(&place, &edited),
+        &signature(&env, &edited),
         &edited,
     );
     assert_eq!(answer.json()["outcome"], "ignored");
@@ -106,7 +103,7 @@ fn a_signed_webhook_moves_the_agent_once() {
         &dashboard,
         "pull_request",
         "d-3",
-        &signature(&place, odd),
+        &signature(&env, odd),
         odd,
     );
     assert_eq!(
@@ -119,12 +116,11 @@ fn a_signed_webhook_moves_the_agent_once() {
         (taken.status, &taken.json()["outcome"]),
         (202, &json!("taken"))
     );
-    place.until("the agent has moved", || {
-        place.status(&coder) == Status::PrClosed
+    env.until("the agent has moved", || {
+        env.status(&coder) == Status::PrClosed
     });
     // Opened again by a person; the same news, sent again, does not close it a second time.
-    place
-        .store()
+    env.store()
         .write_now(|w| w.transition(&coder, StatusEvent::Reopened))
         .unwrap();
     let again = deliver(&dashboard, "pull_request", "d-4", &signed, &body);
@@ -137,56 +133,50 @@ fn a_signed_webhook_moves_the_agent_once() {
         &dashboard,
         "pull_request",
         "d-5",
-        &signature(&place, &merged),
+        &signature(&env, &merged),
         &merged,
     );
-    place.until("it is merged", || place.status(&coder) == Status::PrMerged);
-    place.until("both are recorded", || place.recorded("webhook").len() == 2);
-    let moved = place.recorded("webhook");
+    env.until("it is merged", || env.status(&coder) == Status::PrMerged);
+    env.until("both are recorded", || env.recorded("webhook").len() == 2);
+    let moved = env.recorded("webhook");
     assert!(
         moved
             .iter()
             .all(|event| event.instance_id.as_ref() == Some(&coder))
     );
-    assert!(!format!("{:?}", place.recorded("webhook")).contains(SECRET));
+    assert!(!format!("{:?}", env.recorded("webhook")).contains(SECRET));
 }
 
 #[test]
 fn a_secret_that_is_none_is_refused_at_the_start() {
-    let mut place = Place::new("idle", "idle");
-    let file = place.path("secret");
-    place.set(
+    let mut env = AgentEnv::new("idle", "idle");
+    let file = env.path("secret");
+    env.set(
         "CODEX_DASHBOARD_WEBHOOK_SECRET_FILE",
         file.to_str().unwrap(),
     );
-    assert_eq!(
-        place.refused(&["dashboard", "--port", "0"]),
-        "CONFIG_INVALID"
-    );
+    assert_eq!(env.refused(&["dashboard", "--port", "0"]), "CONFIG_INVALID");
     std::fs::write(&file, "short").unwrap();
-    assert_eq!(
-        place.refused(&["dashboard", "--port", "0"]),
-        "CONFIG_INVALID"
-    );
+    assert_eq!(env.refused(&["dashboard", "--port", "0"]), "CONFIG_INVALID");
 }
 
 #[test]
 fn what_no_webhook_tells_is_found_out_in_the_background() {
-    let mut place = Place::new("idle", "idle");
-    let hub = Hub::new(&mut place);
-    place.set("CODEX_DASHBOARD_SYNC_SECONDS", "1");
-    let coder = committed(&place);
-    place.create_pr(&coder, "The work");
-    place.until("it is published", || {
-        place.status(&coder) == Status::PrCreated
+    let mut env = AgentEnv::new("idle", "idle");
+    let github = GithubRemote::new(&mut env);
+    env.set("CODEX_DASHBOARD_SYNC_SECONDS", "1");
+    let coder = env.coder_with_commit();
+    env.create_pr(&coder, "The work");
+    env.until("it is published", || {
+        env.status(&coder) == Status::PrCreated
     });
-    let _dashboard = Dashboard::start(&place, &[]);
-    hub.server.state().merge(1);
-    place.until("its merge is known", || {
-        place.status(&coder) == Status::PrMerged
+    let _dashboard = Dashboard::start(&env, &[]);
+    github.state().merge(1);
+    env.until("its merge is known", || {
+        env.status(&coder) == Status::PrMerged
     });
-    place.until("that is recorded", || {
-        let found = place.recorded("sync");
+    env.until("that is recorded", || {
+        let found = env.recorded("sync");
         found.iter().any(|event| event.server == "dashboard")
     });
 }

@@ -1,133 +1,119 @@
 //! What is done while the fault waits, and what a person does after it.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
-use shared::model::{InstanceId, MessageState, Phase, Status, Verdict};
+use shared::model::{InstanceId, Kept, MessageState, Phase, Status, Verdict};
+use tests::{AgentEnv, binary, comes_true, text};
 
 use super::Stage;
 use crate::delivery::command;
 use crate::settled::{all_is_told, arrivals};
-use crate::support::{PATIENCE, Place, program, text};
 
 const SESSION: &str = "0b2f6a52-6a3c-4c6e-9d3e-0a1b2c3d4e5f";
 
 /// The commit that a coder made is still in the repository, whatever else happened.
-fn work_is_there(place: &Place) {
-    let found = place.git(&["log", "--all", "--format=%s"]);
+fn work_is_there(env: &AgentEnv) {
+    let found = env.git(&["log", "--all", "--format=%s"]);
     assert!(found.lines().any(|subject| subject == "work"), "{found}");
 }
 
 /// Has an agent's server, which is the one with the fault, do something; it may die over it.
-fn call_by_new_server(place: &Place, id: &InstanceId, tool: &str, arguments: &Value) {
-    let before = place.log(id, "tool").len();
-    place.tell(id, &json!({ "restart": true }));
-    place.tell(id, &json!({ "call": tool, "arguments": arguments }));
-    let deadline = Instant::now() + PATIENCE;
-    while place.log(id, "tool").len() == before && Instant::now() < deadline {
-        // An agent that has ended answers nothing.
-        if !place.has_session(id) {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+fn call_by_new_server(env: &AgentEnv, id: &InstanceId, tool: &str, arguments: &Value) {
+    let before = env.log(id, "tool").len();
+    env.tell(id, &json!({ "restart": true }));
+    env.tell(id, &json!({ "call": tool, "arguments": arguments }));
+    // An agent that has ended answers nothing, and one whose server stands still only later.
+    comes_true(|| env.log(id, "tool").len() > before || !env.has_session(id));
 }
 
 /// Calls a tool with a server that has no fault; it must succeed.
-fn call_again(place: &Place, id: &InstanceId, tool: &str, arguments: &Value) {
-    place.restart_server(id);
-    let answer = place.call(id, tool, arguments);
-    assert_eq!(answer["error"], false, "{answer}\n{}", place.describe());
+fn call_again(env: &AgentEnv, id: &InstanceId, tool: &str, arguments: &Value) {
+    env.restart_server(id);
+    let answer = env.call(id, tool, arguments);
+    assert_eq!(answer["error"], false, "{answer}\n{}", env.describe());
 }
 
 /// An agent that the fault has ended is brought back.
-fn bring_back(place: &Place, id: &InstanceId) {
+fn bring_back(env: &AgentEnv, id: &InstanceId) {
     // Whoever looks notices that it died.
-    text(&place.codex(&["list"]));
-    if !place.status(id).is_live() {
-        text(&place.codex(&["resume", id.as_str()]));
-        place.until("it is up", || place.status(id) != Status::Started);
+    env.text(&["list"]);
+    if !env.status(id).is_live() {
+        env.text(&["resume", id.as_str()]);
+        env.until("it is up", || env.status(id) != Status::Started);
     }
 }
 
 pub(super) fn launch(stage: &Stage) {
-    stage.place.codex(&["code", "Do the work"]);
+    stage.env.codex(&["code", "Do the work"]);
 }
 
 pub(super) fn launch_again(stage: &Stage) {
-    let id = stage.place.coder(&[]);
-    text(&stage.place.codex(&["stop", id.as_str()]));
+    let id = stage.env.coder(&[]);
+    stage.env.text(&["stop", id.as_str()]);
 }
 
 pub(super) fn stop(stage: &Stage) {
-    stage.place.codex(&["stop", stage.id().as_str()]);
+    stage.env.codex(&["stop", stage.id().as_str()]);
 }
 
 pub(super) fn stop_again(stage: &Stage) {
-    text(&stage.place.codex(&["stop", stage.id().as_str()]));
-    work_is_there(&stage.place);
+    stage.env.text(&["stop", stage.id().as_str()]);
+    work_is_there(&stage.env);
 }
 
 pub(super) fn stopped_with_its_work(stage: &Stage) {
     stop_again(stage);
-    let worktree = stage.place.instance(stage.id()).worktree_path;
+    let worktree = stage.env.instance(stage.id()).worktree_path;
     let kept = std::fs::read_to_string(worktree.join("work.txt")).unwrap_or_default();
     assert!(kept.contains("unsaved"), "what was not committed is lost");
 }
 
 pub(super) fn send(stage: &Stage) {
-    stage.place.send(stage.id(), "a word");
+    stage.env.send(stage.id(), "a word");
 }
 
 /// The agent's own server hands it over, which is the one with the fault.
 pub(super) fn send_to_new_server(stage: &Stage) {
-    let (place, id) = (&stage.place, stage.id());
-    let before = place.log(id, "server").len();
-    place.tell(id, &json!({ "restart": true }));
-    let deadline = Instant::now() + PATIENCE;
-    while place.log(id, "server").len() == before
-        && place.has_session(id)
-        && Instant::now() < deadline
-    {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    place.send(id, "a word");
+    let (env, id) = (&stage.env, stage.id());
+    let before = env.log(id, "server").len();
+    env.tell(id, &json!({ "restart": true }));
+    comes_true(|| env.log(id, "server").len() > before || !env.has_session(id));
+    env.send(id, "a word");
 }
 
 /// One more message, so that none stays behind the first.
 pub(super) fn send_again(stage: &Stage) {
-    bring_back(&stage.place, stage.id());
-    text(&stage.place.send(stage.id(), "another word"));
-    all_is_told(&stage.place);
+    bring_back(&stage.env, stage.id());
+    text(&stage.env.send(stage.id(), "another word"));
+    all_is_told(&stage.env);
 }
 
 /// Nobody can prove that it arrived, so it is typed once, or not at all if the sender died too early.
 pub(super) fn told_at_most_once(stage: &Stage) {
-    let (place, id) = (&stage.place, stage.id());
-    all_is_told(place);
-    let sent = place.messages(id);
+    let (env, id) = (&stage.env, stage.id());
+    all_is_told(env);
+    let sent = env.messages(id);
     assert!(sent.len() <= 1, "{sent:?}");
-    let times: usize = arrivals(place, id).values().sum();
-    assert_eq!(times, sent.len(), "{}", place.describe());
+    let times: usize = arrivals(env, id).values().sum();
+    assert_eq!(times, sent.len(), "{}", env.describe());
 }
 
 pub(super) fn merge(stage: &Stage) {
-    stage.place.codex(&["pr", "merge", "1"]);
+    stage.env.codex(&["pr", "merge", "1"]);
 }
 
 pub(super) fn merged_once(stage: &Stage) {
-    let place = &stage.place;
-    place.codex(&["pr", "merge", "1"]);
-    let shown = place.json(&["pr", "show", "1"]);
+    let env = &stage.env;
+    env.codex(&["pr", "merge", "1"]);
+    let shown = env.json(&["pr", "show", "1"]);
     assert_eq!(shown["state"], "merged", "{shown}");
-    work_is_there(place);
-    let subjects = place.git(&["log", "--format=%s", "main"]);
+    work_is_there(env);
+    let subjects = env.git(&["log", "--format=%s", "main"]);
     let merged = subjects
         .lines()
         .filter(|subject| *subject == "work")
         .count();
     assert_eq!(merged, 1, "{subjects}");
-    assert_eq!(place.git(&["status", "--porcelain"]), "");
+    assert_eq!(env.git(&["status", "--porcelain"]), "");
 }
 
 fn pull_request() -> Value {
@@ -135,32 +121,32 @@ fn pull_request() -> Value {
 }
 
 pub(super) fn publish(stage: &Stage) {
-    call_by_new_server(&stage.place, stage.id(), "create_pr", &pull_request());
+    call_by_new_server(&stage.env, stage.id(), "create_pr", &pull_request());
 }
 
 /// Called again, it finds the pull request that stands, or makes the only one.
 pub(super) fn published_once(stage: &Stage) {
-    let (place, id) = (&stage.place, stage.id());
-    if place.status(id) != Status::PrCreated {
-        bring_back(place, id);
-        call_again(place, id, "create_pr", &pull_request());
+    let (env, id) = (&stage.env, stage.id());
+    if env.status(id) != Status::PrCreated {
+        bring_back(env, id);
+        call_again(env, id, "create_pr", &pull_request());
     }
-    place.until("it is published", || place.status(id) == Status::PrCreated);
-    let pulls = place.json(&["pr", "list", "--state", "all"]);
+    env.until("it is published", || env.status(id) == Status::PrCreated);
+    let pulls = env.json(&["pr", "list", "--state", "all"]);
     assert_eq!(pulls.as_array().unwrap().len(), 1, "{pulls}");
-    work_is_there(place);
+    work_is_there(env);
 }
 
 pub(super) fn ask_for_review(stage: &Stage) {
     let arguments = json!({ "description": "Please look." });
-    call_by_new_server(&stage.place, stage.id(), "request_review", &arguments);
+    call_by_new_server(&stage.env, stage.id(), "request_review", &arguments);
 }
 
 /// Whether the review stands or was taken back, the coder can be ended and nothing of a reviewer stays.
 pub(super) fn stop_whoever_is_there(stage: &Stage) {
     stop_again(stage);
-    stage.place.until("no reviewer is left", || {
-        let all = stage.place.store().read_now(|r| r.instances(false));
+    stage.env.until("no reviewer is left", || {
+        let all = stage.env.store().read_now(|r| r.instances(false));
         all.unwrap()
             .iter()
             .all(|instance| !instance.status.is_live())
@@ -174,105 +160,106 @@ fn feedback() -> Value {
 
 pub(super) fn request_changes(stage: &Stage) {
     let reviewer = stage.reviewer.as_ref().unwrap();
-    call_by_new_server(&stage.place, reviewer, "request_changes", &feedback());
+    call_by_new_server(&stage.env, reviewer, "request_changes", &feedback());
 }
 
 /// The reviewer can say it as long as it lives; the coder hears it once, or that the reviewer was lost.
 pub(super) fn changes_requested_once(stage: &Stage) {
-    let (place, id) = (&stage.place, stage.id());
+    let (env, id) = (&stage.env, stage.id());
     let reviewer = stage.reviewer.as_ref().unwrap();
-    if place.status(reviewer).is_live() {
-        call_again(place, reviewer, "request_changes", &feedback());
+    if env.status(reviewer).is_live() {
+        call_again(env, reviewer, "request_changes", &feedback());
     }
-    bring_back(place, id);
-    all_is_told(place);
-    let status = place.status(id);
-    assert_eq!(status, Status::Running, "{}", place.describe());
-    place.is_gone(reviewer);
+    bring_back(env, id);
+    all_is_told(env);
+    let status = env.status(id);
+    assert_eq!(status, Status::Running, "{}", env.describe());
+    env.until_gone(reviewer);
     let said = |message: &&shared::model::Message| message.body.contains("Please change it.");
-    let times = place.messages(id).iter().filter(said).count();
-    let verdict = place.reviews(id)[0].verdict;
+    let times = env.messages(id).iter().filter(said).count();
+    let verdict = env.reviews(id)[0].verdict;
     let wanted = usize::from(verdict == Verdict::ChangesRequested);
-    assert_eq!(times, wanted, "{verdict}\n{}", place.describe());
+    assert_eq!(times, wanted, "{verdict}\n{}", env.describe());
     stop_again(stage);
 }
 
 pub(super) fn approve(stage: &Stage) {
     let reviewer = stage.reviewer.as_ref().unwrap();
-    call_by_new_server(&stage.place, reviewer, "create_pr", &pull_request());
+    call_by_new_server(&stage.env, reviewer, "create_pr", &pull_request());
 }
 
 pub(super) fn approved_once(stage: &Stage) {
     let reviewer = stage.reviewer.as_ref().unwrap();
-    if stage.place.status(reviewer).is_live() {
-        call_again(&stage.place, reviewer, "create_pr", &pull_request());
+    if stage.env.status(reviewer).is_live() {
+        call_again(&stage.env, reviewer, "create_pr", &pull_request());
     }
     published_once(stage);
-    stage.place.is_gone(reviewer);
+    stage.env.until_gone(reviewer);
 }
 
 pub(super) fn stop_hook(stage: &Stage) {
-    let (place, id) = (&stage.place, stage.id());
-    let program = program();
-    place.tell(id, &json!({ "hook": [program, "hook", "Stop"] }));
-    place.until("the hook ends", || !place.log(id, "hook").is_empty());
+    let (env, id) = (&stage.env, stage.id());
+    let program = binary("claude-codex");
+    env.tell(id, &json!({ "hook": [program, "hook", "Stop"] }));
+    env.until("the hook ends", || !env.log(id, "hook").is_empty());
 }
 
 pub(super) fn taken_once(stage: &Stage) {
-    let (place, id) = (&stage.place, stage.id());
-    command(place, id, &json!({ "draft": "" }));
-    place.until("it is taken", || {
-        place.codex(&["list"]);
-        place.messages(id)[0].state == MessageState::Taken
+    let (env, id) = (&stage.env, stage.id());
+    command(env, id, &json!({ "draft": "" }));
+    env.until("it is taken", || {
+        env.codex(&["list"]);
+        env.messages(id)[0].state == MessageState::Taken
     });
-    assert_eq!(arrivals(place, id).values().sum::<usize>(), 1);
+    assert_eq!(arrivals(env, id).values().sum::<usize>(), 1);
 }
 
 pub(super) fn resume(stage: &Stage) {
-    stage.place.codex(&["resume", stage.id().as_str()]);
+    stage.env.codex(&["resume", stage.id().as_str()]);
 }
 
 pub(super) fn resumed(stage: &Stage) {
-    bring_back(&stage.place, stage.id());
-    text(&stage.place.send(stage.id(), "a word"));
-    all_is_told(&stage.place);
+    bring_back(&stage.env, stage.id());
+    text(&stage.env.send(stage.id(), "a word"));
+    all_is_told(&stage.env);
     stop_again(stage);
 }
 
 pub(super) fn clean(stage: &Stage) {
-    stage.place.codex(&["clean"]);
+    stage.env.codex(&["clean"]);
 }
 
 pub(super) fn cleaned(stage: &Stage) {
-    let place = &stage.place;
-    text(&place.codex(&["clean"]));
-    work_is_there(place);
-    let other = place.instance(stage.reviewer.as_ref().unwrap());
-    assert!(!other.worktree_path.exists(), "{}", place.describe());
+    let env = &stage.env;
+    env.text(&["clean"]);
+    work_is_there(env);
+    let other = env.instance(stage.reviewer.as_ref().unwrap());
+    assert!(!other.worktree_path.exists(), "{}", env.describe());
     let branch = format!("codex/{}", other.id);
-    assert_eq!(place.git(&["branch", "--list", &branch]), "");
+    assert_eq!(env.git(&["branch", "--list", &branch]), "");
 }
 
 pub(super) fn sync(stage: &Stage) {
-    stage.place.codex(&["sync"]);
+    stage.env.codex(&["sync"]);
 }
 
 pub(super) fn synced(stage: &Stage) {
-    let place = &stage.place;
-    text(&place.codex(&["sync"]));
-    let instance = place.instance(stage.id());
+    let env = &stage.env;
+    env.text(&["sync"]);
+    let instance = env.instance(stage.id());
     assert_eq!(instance.status, Status::PrMerged);
     // Where git could not tell whether there is work in it, the worktree is kept for a person to clean.
-    place.until("its worktree is put away", || {
-        text(&place.codex(&["list"]));
+    env.until("its worktree is put away", || {
+        env.text(&["list"]);
         !instance.worktree_path.exists()
-            || place
+            || env
                 .instance(stage.id())
                 .note
-                .is_some_and(|note| note.contains("git can't tell"))
+                .kept
+                .is_some_and(|kept| matches!(kept, Kept::Unchecked { .. }))
     });
-    text(&place.codex(&["clean"]));
-    assert!(!instance.worktree_path.exists(), "{}", place.describe());
+    env.text(&["clean"]);
+    assert!(!instance.worktree_path.exists(), "{}", env.describe());
 }
 
 fn task() -> Value {
@@ -282,62 +269,62 @@ fn task() -> Value {
 }
 
 pub(super) fn create_task(stage: &Stage) {
-    call_by_new_server(&stage.place, stage.id(), "create_task", &task());
+    call_by_new_server(&stage.env, stage.id(), "create_task", &task());
 }
 
 /// Whoever does not know whether it was done asks once more.
 pub(super) fn one_task(stage: &Stage) {
-    let (place, id) = (&stage.place, stage.id());
-    bring_back(place, id);
-    let answered = place.log(id, "tool");
+    let (env, id) = (&stage.env, stage.id());
+    bring_back(env, id);
+    let answered = env.log(id, "tool");
     let last = answered.last();
     if last.is_none_or(|answer| answer["result"]["issueNumber"].is_null()) {
-        call_again(place, id, "create_task", &task());
+        call_again(env, id, "create_task", &task());
     }
-    let tasks = place.json(&["tasks"]);
+    let tasks = env.json(&["tasks"]);
     assert_eq!(tasks.as_array().unwrap().len(), 1, "{tasks}");
-    let hub = stage.hub.as_ref().unwrap();
-    assert_eq!(hub.server.state().issues.len(), 1);
+    let github = stage.github.as_ref().unwrap();
+    assert_eq!(github.state().issues.len(), 1);
 }
 
 pub(super) fn tdd_run(stage: &Stage) {
-    let spec = stage.place.path("SPEC.md");
-    stage.place.codex(&["tdd", spec.to_str().unwrap()]);
+    let spec = stage.env.path("SPEC.md");
+    stage.env.codex(&["tdd", spec.to_str().unwrap()]);
 }
 
 /// A run that was begun is taken up; then there is one pull request, whatever was done twice.
 pub(super) fn tdd_resumed(stage: &Stage) {
-    let place = &stage.place;
-    let runs = place.store().read_now(|r| r.tdd_runs(10)).unwrap();
+    let env = &stage.env;
+    let runs = env.store().read_now(|r| r.tdd_runs(10)).unwrap();
     assert!(runs.len() <= 1, "{runs:?}");
-    let spec = place.path("SPEC.md");
+    let spec = env.path("SPEC.md");
     match runs.first() {
         Some(run) if run.status == shared::model::TddStatus::Completed => {}
         Some(run) => {
-            text(&place.codex(&["tdd", "resume", run.task_id.as_str()]));
+            env.text(&["tdd", "resume", run.task_id.as_str()]);
         }
         None => {
-            text(&place.codex(&["tdd", spec.to_str().unwrap()]));
+            env.text(&["tdd", spec.to_str().unwrap()]);
         }
     }
-    let pulls = place.json(&["pr", "list", "--state", "all"]);
+    let pulls = env.json(&["pr", "list", "--state", "all"]);
     assert_eq!(pulls.as_array().unwrap().len(), 1, "{pulls}");
 }
 
 /// Calls a hook as a session of a person's own would.
-fn hook(place: &Place, event: &str, rest: (&str, &str)) -> String {
+fn hook(env: &AgentEnv, event: &str, rest: (&str, &str)) -> String {
     let payload = json!({
-        "session_id": SESSION, "transcript_path": "/nowhere", "cwd": place.path("repo"),
+        "session_id": SESSION, "transcript_path": "/nowhere", "cwd": env.path("repo"),
         "hook_event_name": event, rest.0: rest.1,
     });
-    let child = place.start(&["hook", event, "--tdd"], &payload.to_string());
+    let child = env.start(&["hook", event, "--tdd"], &payload.to_string());
     let output = child.wait_with_output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 
 pub(super) fn begin_phase(stage: &Stage) {
     hook(
-        &stage.place,
+        &stage.env,
         "UserPromptSubmit",
         ("prompt", "/tdd start tests"),
     );
@@ -345,16 +332,16 @@ pub(super) fn begin_phase(stage: &Stage) {
 
 /// Said again, it holds: from then on the library is not to be touched.
 pub(super) fn phase_begun(stage: &Stage) {
-    let place = &stage.place;
+    let env = &stage.env;
     begin_phase(stage);
-    let root = place.path("repo");
-    let row = place.store().read_now(|r| r.phase(&root, SESSION)).unwrap();
+    let root = env.path("repo");
+    let row = env.store().read_now(|r| r.phase(&root, SESSION)).unwrap();
     assert_eq!(row.map(|row| row.phase), Some(Phase::Tests));
     let payload = json!({
         "session_id": SESSION, "transcript_path": "/nowhere", "cwd": root, "hook_event_name": "PreToolUse",
         "tool_name": "Write", "tool_input": { "file_path": root.join("src/lib.rs"), "content": "" },
     });
-    let child = place.start(&["hook", "PreToolUse", "--tdd"], &payload.to_string());
+    let child = env.start(&["hook", "PreToolUse", "--tdd"], &payload.to_string());
     let answer = text(&child.wait_with_output().unwrap());
     assert!(answer.contains("deny"), "{answer}");
 }

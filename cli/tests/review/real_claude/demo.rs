@@ -4,9 +4,9 @@ use std::process::Command;
 
 use scripted_model::{Answer, Rule, last_user_text};
 use serde_json::{Value, json};
+use tests::{binary, text};
 
-use super::{Lab, bash};
-use crate::support::{program, text};
+use super::ClaudeEnv;
 
 fn tool(server: &str, name: &str, input: Value) -> Answer {
     Answer::tool(&format!("mcp__codex-{server}__{name}"), input)
@@ -48,8 +48,8 @@ fn rules() -> Vec<Rule> {
         Rule::when(
             "CODE IT",
             vec![
-                bash("git mv README.md GUIDE.md"),
-                bash("git commit -q -m 'Discount codes'"),
+                Answer::bash("git mv README.md GUIDE.md"),
+                Answer::bash("git commit -q -m 'Discount codes'"),
                 ask(),
                 Answer::text("ASKED"),
             ],
@@ -58,8 +58,8 @@ fn rules() -> Vec<Rule> {
         Rule::when(
             "NOT YET",
             vec![
-                bash("git mv GUIDE.md MANUAL.md"),
-                bash("git commit -q -m 'Better'"),
+                Answer::bash("git mv GUIDE.md MANUAL.md"),
+                Answer::bash("git commit -q -m 'Better'"),
                 ask(),
                 Answer::text("ASKED AGAIN"),
             ],
@@ -70,19 +70,21 @@ fn rules() -> Vec<Rule> {
 
 #[test]
 fn the_demo_with_claude_code_ends_in_a_merge() {
-    let Some(lab) = Lab::new(rules()) else { return };
+    let Some(env) = ClaudeEnv::new(rules()) else {
+        return;
+    };
     let folder = |name: &str| {
-        let path = lab.place.path(name);
+        let path = env.path(name);
         std::fs::create_dir_all(&path).unwrap();
         path
     };
-    let output = Command::new(program())
+    let output = Command::new(binary("claude-codex"))
         .args(["demo", "--agent", "claude", "--json"])
         .env_clear()
-        .envs(lab.variables())
+        .envs(env.claude.model.claude_variables())
         .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("CODEX_CLAUDE", &lab.claude)
-        .env("HOME", lab.place.path("home"))
+        .env("CODEX_CLAUDE", &env.claude.program)
+        .env("HOME", env.path("home"))
         .env("TMPDIR", folder("tmp"))
         .env("TMUX_TMPDIR", folder("tmux"))
         .env("LANG", "C.UTF-8")
@@ -91,7 +93,7 @@ fn the_demo_with_claude_code_ends_in_a_merge() {
     let summary: Value = serde_json::from_str(&text(&output)).unwrap();
     assert_eq!(summary["pullRequest"]["state"], "merged", "{summary}");
     assert_eq!(summary["pullRequest"]["title"], "Discount codes");
-    let requests = lab.model.conversations();
+    let requests = env.claude.model.conversations();
     let told = |request: &Value| last_user_text(request).contains("NOT YET");
     assert!(requests.iter().any(told), "the coder never heard of it");
     let left: Vec<_> = std::fs::read_dir(folder("tmp"))

@@ -1,10 +1,10 @@
 //! Texts that try to be more than text, typed into the program that would obey some of them.
 
 use shared::model::{MessageState, Status};
+use tests::text;
 
-use super::Lab;
+use super::ClaudeEnv;
 use crate::hostile::{corpus, visible};
-use crate::support::text;
 
 /// The longest take half a minute to type, and say no more than the long ones that stay.
 const LONGEST: usize = 20_000;
@@ -18,27 +18,27 @@ fn seen_of(text: &str) -> String {
 
 #[test]
 fn a_hostile_text_is_read_and_nothing_else() {
-    let Some(lab) = Lab::new(Vec::new()) else {
+    let Some(env) = ClaudeEnv::new(Vec::new()) else {
         return;
     };
-    let coder = lab.coder("begin");
-    lab.shows(&coder, "Done.");
-    lab.idle(&coder);
+    let coder = env.coder("begin");
+    env.until_shows(&coder, "Done.");
+    env.until_idle(&coder);
     let corpus: Vec<String> = corpus()
         .into_iter()
         .filter(|message| message.len() <= LONGEST)
         .collect();
     assert!(corpus.len() >= 40);
     for message in &corpus {
-        text(&lab.place.send(&coder, message));
-        lab.taken(&coder);
+        text(&env.send(&coder, message));
+        env.until_taken(&coder);
     }
-    let messages = lab.place.messages(&coder);
+    let messages = env.messages(&coder);
     assert_eq!(messages.len(), corpus.len());
-    lab.place.until("the model has the last", || {
-        lab.told(messages[corpus.len() - 1].id.as_str()) == 1
+    env.until("the model has the last", || {
+        env.told(messages[corpus.len() - 1].id.as_str()) == 1
     });
-    let conversation = lab.model.conversations().pop().unwrap();
+    let conversation = env.claude.model.conversations().pop().unwrap();
     let told: Vec<String> = conversation["messages"]
         .as_array()
         .unwrap()
@@ -60,13 +60,13 @@ fn a_hostile_text_is_read_and_nothing_else() {
             seen[0]
         );
     }
-    let worktree = lab.place.instance(&coder).worktree_path;
-    for folder in [worktree, lab.place.path("repo"), lab.place.path("home")] {
+    let worktree = env.instance(&coder).worktree_path;
+    for folder in [worktree, env.path("repo"), env.path("home")] {
         assert!(
             !folder.join("PWNED").exists(),
             "executed in {}",
             folder.display()
         );
     }
-    assert_eq!(lab.place.status(&coder), Status::Running);
+    assert_eq!(env.status(&coder), Status::Running);
 }

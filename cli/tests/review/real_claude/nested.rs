@@ -3,9 +3,9 @@
 use scripted_model::{Answer, Rule};
 use serde_json::json;
 use shared::model::TakenBy;
+use tests::{binary, text};
 
-use super::{Lab, bash};
-use crate::support::{program, text};
+use super::ClaudeEnv;
 
 #[test]
 fn a_nested_claude_neither_takes_messages_nor_acts_as_the_agent() {
@@ -19,7 +19,11 @@ fn a_nested_claude_neither_takes_messages_nor_acts_as_the_agent() {
         "until [ -e go ]; do sleep 0.1; done; rm go; env -u CLAUDECODE {claude} -p NESTED --mcp-config \"$CODEX_MCP_CONFIG\" --allowedTools mcp__codex-coding__create_pr </dev/null"
     );
     let rules = vec![
-        Rule::when("BEGIN", vec![bash(&nested), Answer::text("FINISHED")]).once(),
+        Rule::when(
+            "BEGIN",
+            vec![Answer::bash(&nested), Answer::text("FINISHED")],
+        )
+        .once(),
         Rule::when(
             "NESTED",
             vec![
@@ -32,30 +36,29 @@ fn a_nested_claude_neither_takes_messages_nor_acts_as_the_agent() {
         )
         .once(),
     ];
-    let Some(lab) = Lab::new(rules) else { return };
-    lab.allow("Bash");
+    let Some(env) = ClaudeEnv::new(rules) else {
+        return;
+    };
+    env.allow("Bash");
     // Hooks of the user's own, as the documentation recommends: the nested session has them too.
     let hook = |event: &str| {
-        let command = format!("'{}' hook {event}", program().display());
+        let command = format!("'{}' hook {event}", binary("claude-codex").display());
         json!([{ "hooks": [{ "type": "command", "command": command }] }])
     };
     let settings =
         json!({ "hooks": { "SessionStart": hook("SessionStart"), "Stop": hook("Stop") } });
-    std::fs::create_dir_all(lab.place.path("home/.claude")).unwrap();
-    std::fs::write(
-        lab.place.path("home/.claude/settings.json"),
-        settings.to_string(),
-    )
-    .unwrap();
+    std::fs::create_dir_all(env.path("home/.claude")).unwrap();
+    std::fs::write(env.path("home/.claude/settings.json"), settings.to_string()).unwrap();
 
-    let coder = lab.coder("BEGIN");
-    lab.shows(&coder, "until");
-    let before = lab.place.instance(&coder);
-    text(&lab.place.send(&coder, "for the coder alone"));
+    let coder = env.coder("BEGIN");
+    env.until_shows(&coder, "until");
+    let before = env.instance(&coder);
+    text(&env.send(&coder, "for the coder alone"));
     std::fs::write(before.worktree_path.join("go"), "").unwrap();
-    lab.taken(&coder);
-    let message = lab.place.messages(&coder).remove(0);
-    let nested: Vec<String> = lab
+    env.until_taken(&coder);
+    let message = env.messages(&coder).remove(0);
+    let nested: Vec<String> = env
+        .claude
         .model
         .conversations()
         .iter()
@@ -72,7 +75,7 @@ fn a_nested_claude_neither_takes_messages_nor_acts_as_the_agent() {
     let last = nested.last().unwrap();
     assert!(last.contains("ANOTHER_SESSION"), "{last}");
     assert_eq!(message.taken_by, Some(TakenBy::StopHook));
-    let after = lab.place.instance(&coder);
+    let after = env.instance(&coder);
     assert_eq!(after.claude_session_id, before.claude_session_id);
     assert_eq!(after.server, before.server);
 }
@@ -80,7 +83,7 @@ fn a_nested_claude_neither_takes_messages_nor_acts_as_the_agent() {
 /// Runs another Claude Code from an agent's shell by these words, and has it call a tool as the agent.
 fn is_refused(words: &str) {
     let rules = vec![
-        Rule::when("BEGIN", vec![bash(words), Answer::text("FINISHED")]).once(),
+        Rule::when("BEGIN", vec![Answer::bash(words), Answer::text("FINISHED")]).once(),
         Rule::when(
             "NESTED",
             vec![
@@ -93,40 +96,39 @@ fn is_refused(words: &str) {
         )
         .once(),
     ];
-    let Some(lab) = Lab::new(rules) else { return };
-    lab.allow("Bash");
-    let hook = format!("'{}' hook Stop", program().display());
+    let Some(env) = ClaudeEnv::new(rules) else {
+        return;
+    };
+    env.allow("Bash");
+    let hook = format!("'{}' hook Stop", binary("claude-codex").display());
     let settings =
         json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": hook }] }] } });
-    std::fs::create_dir_all(lab.place.path("home/.claude")).unwrap();
-    std::fs::write(
-        lab.place.path("home/.claude/settings.json"),
-        settings.to_string(),
-    )
-    .unwrap();
+    std::fs::create_dir_all(env.path("home/.claude")).unwrap();
+    std::fs::write(env.path("home/.claude/settings.json"), settings.to_string()).unwrap();
     // It waits until whoever started it has ended, and tells when it is done.
     let script = format!(
         "until [ -e go ]; do sleep 0.1; done\nenv -u CLAUDECODE '{}' -p NESTED --mcp-config \"$CODEX_MCP_CONFIG\" --allowedTools mcp__codex-coding__create_pr </dev/null\ntouch done\n",
-        lab.claude.display()
+        env.claude.program.display()
     );
-    std::fs::write(lab.place.path("home/nested.sh"), script).unwrap();
+    std::fs::write(env.path("home/nested.sh"), script).unwrap();
 
-    let coder = lab.coder("BEGIN");
-    let before = lab.place.instance(&coder);
-    lab.place
-        .until("it has begun", || !lab.model.conversations().is_empty());
+    let coder = env.coder("BEGIN");
+    let before = env.instance(&coder);
+    env.until("it has begun", || {
+        !env.claude.model.conversations().is_empty()
+    });
     std::fs::write(before.worktree_path.join("go"), "").unwrap();
-    lab.place.until("the nested session has ended", || {
+    env.until("the nested session has ended", || {
         before.worktree_path.join("done").exists()
     });
-    let conversations = lab.model.conversations();
+    let conversations = env.claude.model.conversations();
     let nested = conversations
         .iter()
         .map(|request| request["messages"].to_string())
         .rfind(|messages| messages.contains("NESTED") && !messages.contains("BEGIN"));
     let nested = nested.unwrap();
     assert!(nested.contains("ANOTHER_SESSION"), "{words}: {nested}");
-    let after = lab.place.instance(&coder);
+    let after = env.instance(&coder);
     assert_eq!(after.claude_session_id, before.claude_session_id, "{words}");
     assert_eq!(after.server, before.server, "{words}");
 }

@@ -3,8 +3,7 @@
 use scripted_model::{Answer, Rule};
 use serde_json::{Value, json};
 
-use super::Lab;
-use crate::support::text;
+use super::ClaudeEnv;
 
 #[test]
 fn a_planner_analyses_the_repository_and_creates_a_task() {
@@ -26,25 +25,23 @@ fn a_planner_analyses_the_repository_and_creates_a_task() {
         )
         .once(),
     ];
-    let Some(lab) = Lab::new(rules) else { return };
-    let printed: Value = serde_json::from_str(&text(&lab.place.codex(&[
-        "plan",
-        "PLAN THE WORK",
-        "--json",
-    ])))
-    .unwrap();
+    let Some(env) = ClaudeEnv::new(rules) else {
+        return;
+    };
+    let printed: Value =
+        serde_json::from_str(&env.text(&["plan", "PLAN THE WORK", "--json"])).unwrap();
     let planner = printed["id"].as_str().unwrap().parse().unwrap();
-    lab.shows(&planner, "PLANNED");
-    let tasks: Value = serde_json::from_str(&text(&lab.place.codex(&["tasks", "--json"]))).unwrap();
+    env.until_shows(&planner, "PLANNED");
+    let tasks: Value = serde_json::from_str(&env.text(&["tasks", "--json"])).unwrap();
     assert_eq!(tasks.as_array().unwrap().len(), 1, "{tasks}");
     assert_eq!(tasks[0]["title"], "Mend the greeting");
     assert_eq!(tasks[0]["priority"], "high");
     // The model was given what the analysis found, not only that there was one.
-    lab.place.until("the model has the analysis", || {
-        lab.told("README.md") > 0 && lab.told("Markdown") > 0
+    env.until("the model has the analysis", || {
+        env.told("README.md") > 0 && env.told("Markdown") > 0
     });
-    text(&lab.place.codex(&["stop", planner.as_str()]));
-    lab.place.is_gone(&planner);
+    env.text(&["stop", planner.as_str()]);
+    env.until_gone(&planner);
 }
 
 /// Claude Code itself decides about git commands that only look, by their arguments too.
@@ -74,18 +71,18 @@ fn a_planner_looks_with_git_and_neither_writes_nor_runs_anything_with_it() {
         )
         .once(),
     ];
-    let Some(mut lab) = Lab::new(rules) else {
+    let Some(mut env) = ClaudeEnv::new(rules) else {
         return;
     };
-    lab.place.set("CODEX_AGENT_PLANNING_PERMISSIONS", "dontAsk");
+    env.set("CODEX_AGENT_PLANNING_PERMISSIONS", "dontAsk");
     let printed: Value =
-        serde_json::from_str(&text(&lab.place.codex(&["plan", "LOOK AROUND", "--json"]))).unwrap();
+        serde_json::from_str(&env.text(&["plan", "LOOK AROUND", "--json"])).unwrap();
     let planner = printed["id"].as_str().unwrap().parse().unwrap();
-    lab.shows(&planner, "LOOKED");
-    assert!(lab.told("subject:") > 1, "git log was refused");
-    assert!(lab.told("README.md:1:") > 0, "git grep was refused");
+    env.until_shows(&planner, "LOOKED");
+    assert!(env.told("subject:") > 1, "git log was refused");
+    assert!(env.told("README.md:1:") > 0, "git grep was refused");
     let found: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert!(found.is_empty(), "{found:?}");
-    text(&lab.place.codex(&["stop", planner.as_str()]));
-    lab.place.is_gone(&planner);
+    env.text(&["stop", planner.as_str()]);
+    env.until_gone(&planner);
 }

@@ -4,8 +4,7 @@ use scripted_model::{Answer, Rule, last_user_text};
 use serde_json::{Value, json};
 use shared::model::{Status, TakenBy, Verdict};
 
-use super::{Lab, bash};
-use crate::support::text;
+use super::ClaudeEnv;
 
 /// Every kind of character that has a meaning to somebody on the way.
 const FEEDBACK: &str = "FEEDBACK: /exit !ls #x @README.md\n- ünï ✓ 漢字 🦀 \\ $HOME `x` \"q\" 's'";
@@ -47,12 +46,12 @@ fn rules() -> Vec<Rule> {
         .once(),
         Rule::when(
             "BEGIN",
-            vec![bash(work), ask_for_review(), Answer::text("ASKED")],
+            vec![Answer::bash(work), ask_for_review(), Answer::text("ASKED")],
         )
         .once(),
         Rule::when(
             "FEEDBACK:",
-            vec![bash(better), ask_for_review(), Answer::text("ASKED AGAIN")],
+            vec![Answer::bash(better), ask_for_review(), Answer::text("ASKED AGAIN")],
         )
         .once(),
     ]
@@ -60,23 +59,25 @@ fn rules() -> Vec<Rule> {
 
 #[test]
 fn from_the_first_commit_through_two_reviews_to_a_merge() {
-    let Some(lab) = Lab::new(rules()) else { return };
-    lab.allow("Bash");
-    let coder = lab.coder("BEGIN");
-    lab.place.until("it is published", || {
-        lab.place.status(&coder) == Status::PrCreated
+    let Some(env) = ClaudeEnv::new(rules()) else {
+        return;
+    };
+    env.allow("Bash");
+    let coder = env.coder("BEGIN");
+    env.until("it is published", || {
+        env.status(&coder) == Status::PrCreated
     });
 
     // The feedback arrived once, byte for byte.
-    let messages = lab.place.messages(&coder);
+    let messages = env.messages(&coder);
     let message = &messages[0];
     assert!(message.body.contains(FEEDBACK), "{}", message.body);
     assert!(message.body.contains("work.txt:1"), "{}", message.body);
     let marks = message.id.as_str();
     match message.taken_by {
         Some(TakenBy::Transcript) => {
-            assert_eq!(lab.told(marks), 1);
-            let requests = lab.model.conversations();
+            assert_eq!(env.told(marks), 1);
+            let requests = env.claude.model.conversations();
             assert!(
                 requests
                     .iter()
@@ -88,28 +89,26 @@ fn from_the_first_commit_through_two_reviews_to_a_merge() {
         other => {
             assert_eq!(other, Some(TakenBy::StopHook));
             assert_eq!(
-                lab.told(&format!("Stop hook feedback:\\n[claude-codex {marks}]")),
+                env.told(&format!("Stop hook feedback:\\n[claude-codex {marks}]")),
                 1
             );
         }
     }
 
-    let verdicts: Vec<Verdict> = lab
-        .place
+    let verdicts: Vec<Verdict> = env
         .reviews(&coder)
         .iter()
         .map(|review| review.verdict)
         .collect();
     assert_eq!(verdicts, [Verdict::ChangesRequested, Verdict::Approved]);
-    for review in lab.place.reviews(&coder) {
-        lab.place.is_gone(&review.review_instance_id);
+    for review in env.reviews(&coder) {
+        env.until_gone(review.review_instance_id.as_ref().unwrap());
     }
 
-    let pulls: Value =
-        serde_json::from_str(&text(&lab.place.codex(&["pr", "list", "--json"]))).unwrap();
+    let pulls: Value = serde_json::from_str(&env.text(&["pr", "list", "--json"])).unwrap();
     assert_eq!(pulls.as_array().unwrap().len(), 1);
     assert_eq!(pulls[0]["title"], "Say it better");
-    text(&lab.place.codex(&["pr", "merge", "1"]));
-    assert_eq!(lab.place.git(&["show", "main:work.txt"]), "better\n");
-    assert_eq!(lab.place.status(&coder), Status::PrMerged);
+    env.text(&["pr", "merge", "1"]);
+    assert_eq!(env.git(&["show", "main:work.txt"]), "better");
+    assert_eq!(env.status(&coder), Status::PrMerged);
 }

@@ -7,7 +7,7 @@ pub(super) const CODERS: u64 = 2;
 const BURSTS: u64 = 2;
 const ACTIONS_OF_A_BURST: u64 = 14;
 /// The longest pause before an action, in milliseconds.
-const LONGEST_PAUSE: u64 = 300;
+const MAX_PAUSE: u64 = 300;
 
 /// One action of a schedule.
 #[derive(Debug, Clone)]
@@ -182,10 +182,10 @@ pub(super) fn actions_of(seed: u64) -> Vec<Action> {
     let mut numbers = Numbers::of(seed);
     (0..BURSTS * ACTIONS_OF_A_BURST)
         .zip(1..)
-        .map(|(place, number)| Action {
+        .map(|(env, number)| Action {
             number,
-            burst: 1 + place / ACTIONS_OF_A_BURST,
-            pause: numbers.below(LONGEST_PAUSE),
+            burst: 1 + env / ACTIONS_OF_A_BURST,
+            pause: numbers.below(MAX_PAUSE),
             act: numbers.act(),
         })
         .collect()

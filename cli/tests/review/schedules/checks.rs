@@ -4,79 +4,79 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use shared::model::Status;
+use tests::AgentEnv;
 
-use super::world::World;
+use super::simulation::Simulation;
 use crate::settled::{all_is_told, invariants_hold};
-use crate::support::Place;
 
-pub(super) fn hold(world: &World) {
-    let place = &world.place;
-    invariants_hold(place, "a burst");
-    all_is_told(place);
-    invariants_hold(place, "a burst, once all is told");
-    nothing_acknowledged_is_lost(world);
-    no_work_is_lost(world);
-    nothing_is_merged_twice(place);
-    no_task_is_doubled(world);
+pub(super) fn hold(simulation: &Simulation) {
+    let env = &simulation.env;
+    invariants_hold(env, "a burst");
+    all_is_told(env);
+    invariants_hold(env, "a burst, once all is told");
+    nothing_acknowledged_is_lost(simulation);
+    no_work_is_lost(simulation);
+    nothing_is_merged_twice(env);
+    no_task_is_doubled(simulation);
     assert_eq!(
-        place.git(&["status", "--porcelain"]),
+        env.git(&["status", "--porcelain"]),
         "",
         "the checkout of main is not clean"
     );
 }
 
-fn nothing_acknowledged_is_lost(world: &World) {
-    let instances = world.instances();
+fn nothing_acknowledged_is_lost(simulation: &Simulation) {
+    let instances = simulation.instances();
     let known: Vec<String> = instances
         .iter()
-        .flat_map(|instance| world.place.messages(&instance.id))
+        .flat_map(|instance| simulation.env.messages(&instance.id))
         .map(|message| message.id.to_string())
         .collect();
-    for message in &world.acknowledged {
+    for message in &simulation.acknowledged {
         assert!(known.contains(message), "{message} was lost");
     }
 }
 
 /// Every commit that an agent made can be reached, and every line that it wrote is in its worktree or in a commit.
-fn no_work_is_lost(world: &World) {
-    let place = &world.place;
-    let subjects = place.git(&["log", "--all", "--format=%s"]);
-    for instance in world.instances() {
-        for commit in place.log(&instance.id, "commit") {
+fn no_work_is_lost(simulation: &Simulation) {
+    let env = &simulation.env;
+    let subjects = env.git(&["log", "--all", "--format=%s"]);
+    for instance in simulation.instances() {
+        for commit in env.log(&instance.id, "commit") {
             let subject = commit["subject"].as_str().unwrap();
             let is_there = subjects.lines().any(|line| line == subject);
             assert!(
                 commit["status"] != 0 || is_there,
                 "{subject} of {} was lost\n{}",
                 instance.id,
-                place.describe()
+                env.describe()
             );
         }
         let file = instance.worktree_path.join("work.txt");
         let kept = std::fs::read_to_string(file).unwrap_or_default();
-        for written in place.log(&instance.id, "written") {
+        for written in env.log(&instance.id, "written") {
             let line = written["text"].as_str().unwrap().trim();
             let is_there = kept.lines().any(|known| known == line)
-                || !place
+                || !env
                     .git(&["log", "--all", "--format=%h", &format!("-S{line}")])
                     .is_empty();
             assert!(
                 is_there,
                 "{line} of {} was lost\n{}",
                 instance.id,
-                place.describe()
+                env.describe()
             );
         }
     }
 }
 
-pub(super) fn pulls(place: &Place) -> Vec<Value> {
-    let pulls = place.json(&["pr", "list", "--state", "all"]);
+pub(super) fn pulls(env: &AgentEnv) -> Vec<Value> {
+    let pulls = env.json(&["pr", "list", "--state", "all"]);
     pulls.as_array().unwrap().clone()
 }
 
-fn nothing_is_merged_twice(place: &Place) {
-    let all = pulls(place);
+fn nothing_is_merged_twice(env: &AgentEnv) {
+    let all = pulls(env);
     let mut open = HashMap::new();
     for pull in &all {
         let branch = pull["headBranch"].as_str().unwrap();
@@ -85,7 +85,7 @@ fn nothing_is_merged_twice(place: &Place) {
         }
     }
     let mut seen = HashMap::new();
-    let subjects = place.git(&["log", "--format=%s", "main"]);
+    let subjects = env.git(&["log", "--format=%s", "main"]);
     for subject in subjects.lines() {
         let times = seen.entry(subject).or_insert(0);
         *times += 1;
@@ -93,9 +93,9 @@ fn nothing_is_merged_twice(place: &Place) {
     }
     for pull in all.iter().filter(|pull| pull["state"] == "merged") {
         let merge = pull["mergeCommit"].as_str().unwrap();
-        place.git(&["merge-base", "--is-ancestor", merge, "main"]);
+        env.git(&["merge-base", "--is-ancestor", merge, "main"]);
     }
-    for instance in place.store().read_now(|r| r.instances(false)).unwrap() {
+    for instance in env.store().read_now(|r| r.instances(false)).unwrap() {
         let state = all
             .iter()
             .find(|pull| pull["number"].as_u64() == instance.pr_number)
@@ -111,9 +111,9 @@ fn nothing_is_merged_twice(place: &Place) {
     }
 }
 
-fn no_task_is_doubled(world: &World) {
-    let place = &world.place;
-    let tasks = place.json(&["tasks"]);
+fn no_task_is_doubled(simulation: &Simulation) {
+    let env = &simulation.env;
+    let tasks = env.json(&["tasks"]);
     let titles: Vec<&str> = tasks
         .as_array()
         .unwrap()
@@ -126,8 +126,8 @@ fn no_task_is_doubled(world: &World) {
             "{title} is there twice"
         );
     }
-    for instance in world.instances() {
-        for answer in place.log(&instance.id, "tool") {
+    for instance in simulation.instances() {
+        for answer in env.log(&instance.id, "tool") {
             if answer["name"] == "create_task" && answer["error"] == false {
                 let id = answer["result"]["taskId"].as_str();
                 let known = tasks.as_array().unwrap();

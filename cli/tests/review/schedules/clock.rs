@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::Place;
+use tests::AgentEnv;
 
 pub(super) struct Clock {
     file: PathBuf,
@@ -14,18 +14,18 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Gives a place a clock of its own.
-    pub(super) fn of(place: &mut Place) -> Self {
+    pub(super) fn of(env: &mut AgentEnv) -> Self {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/review/schedules/clock.c");
-        let library = place.path("clock.so");
+        let library = env.path("clock.so");
         let compiled = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-o"])
             .args([&library, &source])
             .arg("-ldl")
             .status();
-        let file = place.path("clock");
+        let file = env.path("clock");
         assert!(compiled.is_ok_and(|status| status.success()), "cc failed");
-        place.set("SCHEDULE_CLOCK", &file.display().to_string());
-        place.set("LD_PRELOAD", &library.display().to_string());
+        env.set("SCHEDULE_CLOCK", file.display().to_string());
+        env.set("LD_PRELOAD", library.display().to_string());
         Self {
             file,
             ahead: Cell::new(0),
@@ -43,17 +43,17 @@ impl Clock {
 
 #[test]
 fn a_step_is_seen_by_commands_and_by_servers() {
-    let mut place = Place::new("idle", "idle");
-    let clock = Clock::of(&mut place);
-    let before = place.instance(&place.coder(&[])).created_at;
+    let mut env = AgentEnv::new("idle", "idle");
+    let clock = Clock::of(&mut env);
+    let before = env.instance(&env.coder(&[])).created_at;
     clock.step(25);
-    let coder = place.coder(&[]);
-    let after = place.instance(&coder).created_at;
-    assert!(before[..10] < after[..10], "{before} {after}");
-    let last = place.log(&coder, "ready").pop().unwrap();
+    let coder = env.coder(&[]);
+    let after = env.instance(&coder).created_at;
+    assert!(before.date() < after.date(), "{before} {after}");
+    let last = env.log(&coder, "ready").pop().unwrap();
     let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
     assert!(last["at"].as_f64().unwrap() > now + 24.0 * 3600.0, "{last}");
     clock.step(-26);
-    let event = place.instance(&place.coder(&[])).created_at;
+    let event = env.instance(&env.coder(&[])).created_at;
     assert!(event < before, "{before} {event}");
 }

@@ -1,4 +1,4 @@
-//! What the repository is made of, in which layers, and what changes together.
+//! Drawings of an architecture report: languages, layers, change coupling.
 
 use analysis::ArchitectureReport;
 use analysis::report::architecture::{CoupledFiles, Layer};
@@ -38,7 +38,7 @@ pub(super) fn drawings(report: &ArchitectureReport) -> Markup {
     }
 }
 
-/// Layers from the top, which nothing imports, to the ground, on which everything stands.
+/// Layers from the top, which nothing imports, to the bottom, which imports nothing.
 fn layers(layers: &[Layer]) -> Markup {
     html! {
         @if !layers.is_empty() {

@@ -1,14 +1,15 @@
-//! How much there is of what, where it changes most, and how complex it is.
+//! Drawings of a codebase report: sizes, hotspots, complexity.
 
 use analysis::CodebaseReport;
-use analysis::report::codebase::{ComplexityReport, HistoryReport, LanguageSize, TestShare};
+use analysis::report::codebase::{ComplexityReport, LanguageSize, TestShare};
+use analysis::report::history::HistoryReport;
 use maud::{Markup, html};
 
 use super::{number, tiles};
 use crate::plot::{Point, Share, columns, scatter, stacked_bar};
 
 /// Points that are drawn.
-const POINTS: usize = 60;
+const MAX_POINTS: usize = 60;
 
 pub(super) fn drawings(report: &CodebaseReport) -> Markup {
     let mut numbers = vec![
@@ -18,7 +19,9 @@ pub(super) fn drawings(report: &CodebaseReport) -> Markup {
     if let Some(history) = &report.history {
         numbers.push(("commits", number(history.commits)));
         numbers.push(("authors", number(history.authors)));
-        numbers.push(("bus factor", number(history.bus_factor)));
+        if let Some(bus_factor) = history.bus_factor {
+            numbers.push(("bus factor", number(bus_factor)));
+        }
     }
     if let Some(complexity) = &report.complexity {
         numbers.push(("functions", number(complexity.functions)));
@@ -54,7 +57,7 @@ fn hotspots(history: &HistoryReport) -> Markup {
     let points: Vec<Point> = history
         .hotspots
         .iter()
-        .take(POINTS)
+        .take(MAX_POINTS)
         .map(|spot| Point {
             name: spot.path.clone(),
             x: number(spot.code),

@@ -1,4 +1,4 @@
-//! Reports of planners: drawings of what can be drawn, and tables of everything else.
+//! The pages of analysis reports: the list, and one report as drawings and tables.
 
 mod architecture;
 mod codebase;
@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::icons::icon;
+use super::labels::pill;
 use super::layout::Page;
 use super::time::ago;
-use super::words::pill;
 use crate::plot::grouped;
 use crate::view::{AnalysisList, AnalysisView, Frame};
 use tables::sections;
@@ -39,7 +39,7 @@ pub fn analyses(view: &AnalysisList, frame: &Frame) -> Markup {
                                     a.row-link href={ "/analysis/" (report.id) } { (icon(scope_icon(&report.scope))) strong { (capitalised(&report.scope)) } " " span.muted.mono { (report.id) } }
                                 }
                                 td data-label="Depth" { (pill("ended", &report.depth)) }
-                                td data-label="Made" { (ago(&report.at)) span.muted { " ago" } }
+                                td data-label="Made" { (ago(report.at)) span.muted { " ago" } }
                                 td.num data-label="Size" { (report.bytes.div_ceil(1024)) " KB" }
                             }
                         }
@@ -58,7 +58,7 @@ pub fn analysis(view: &AnalysisView, frame: &Frame) -> Markup {
         div.head {
             div {
                 h1 { (capitalised(&view.summary.scope)) }
-                p.lead { (capitalised(&view.summary.depth)) " analysis, made " (ago(&view.summary.at)) " ago" }
+                p.lead { (capitalised(&view.summary.depth)) " analysis, made " (ago(view.summary.at)) " ago" }
             }
         }
         (drawings(report, &view.summary.scope))
@@ -96,20 +96,30 @@ fn dependencies(report: &DependencyReport) -> Markup {
         ("direct", sum(|ecosystem| ecosystem.direct)),
         ("locked", sum(|ecosystem| ecosystem.locked)),
         ("in several versions", sum(|ecosystem| ecosystem.duplicates)),
-        ("perhaps unused", number(report.unused.total())),
-        ("conflicts", number(report.conflicts.total())),
+        ("unused", number(report.unused.total())),
+        ("conflicts", sum(|ecosystem| ecosystem.conflicts)),
     ])
 }
 
 fn issues(report: &IssueReport) -> Markup {
-    tiles(&[
-        ("open issues", f64::from(report.issues)),
-        ("pull requests", f64::from(report.pulls)),
-        ("stale", f64::from(report.stale)),
+    // What is unknown is no zero.
+    let mut numbers: Vec<(&str, f64)> = [
+        ("open issues", report.issues),
+        ("pull requests", report.pulls),
+        (
+            "stale",
+            report.issues.or(report.pulls).map(|_| report.stale),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(name, count)| Some((name, f64::from(count?))))
+    .collect();
+    numbers.extend([
         ("ready", number(report.ready.total())),
         ("blocked", number(report.blocked.total())),
         ("marks in the code", number(report.todos.total())),
-    ])
+    ]);
+    tiles(&numbers)
 }
 
 /// Large numbers with small names.

@@ -1,4 +1,4 @@
-//! Any report as tables: lists of entries become rows, everything else names and values.
+//! Renders any report as tables: lists become rows, other values become name and value.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -7,9 +7,9 @@ use super::capitalised;
 use crate::plot::{grouped, shortened};
 
 /// Rows of one table that are shown.
-const ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 /// Columns of one table; an entry with more is told as text.
-const COLUMNS: usize = 8;
+const MAX_COLUMNS: usize = 8;
 
 /// Each part of a report under its own heading, folded.
 pub(super) fn sections(report: &Value) -> Markup {
@@ -77,10 +77,10 @@ fn pairs(fields: &[(&String, &Value)]) -> Markup {
 
 fn table(entries: &[Value], depth: usize) -> Markup {
     let columns = columns(entries);
-    if columns.is_empty() || columns.len() > COLUMNS {
+    if columns.is_empty() || columns.len() > MAX_COLUMNS {
         return html! {
             ul.entries {
-                @for entry in entries.iter().take(ROWS) {
+                @for entry in entries.iter().take(MAX_ROWS) {
                     li { @if entry.is_object() || entry.is_array() { (part(entry, depth + 1)) } @else { (cell(entry)) } }
                 }
             }
@@ -91,20 +91,20 @@ fn table(entries: &[Value], depth: usize) -> Markup {
             table.list {
                 thead { tr { @for name in &columns { th.num[is_number(entries, name)] { (readable(name)) } } } }
                 tbody {
-                    @for entry in entries.iter().take(ROWS) {
+                    @for entry in entries.iter().take(MAX_ROWS) {
                         tr { @for name in &columns { td.num[is_number(entries, name)] data-label=(readable(name)) { (cell(&entry[*name])) } } }
                     }
                 }
             }
         }
-        @if entries.len() > ROWS { p.empty { "and " (entries.len() - ROWS) " more" } }
+        @if entries.len() > MAX_ROWS { p.empty { "and " (entries.len() - MAX_ROWS) " more" } }
     }
 }
 
 /// The names of all fields that entries have, in the order in which they first occur.
 fn columns(entries: &[Value]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for entry in entries.iter().take(ROWS) {
+    for entry in entries.iter().take(MAX_ROWS) {
         let Some(fields) = entry.as_object() else {
             return Vec::new();
         };

@@ -1,10 +1,13 @@
 //! Pages of hostile content: nothing of it may become markup, and nothing may need what the policy forbids.
 
+mod analysis_samples;
+mod review_samples;
 mod samples;
 
 use super::{agent_diff, board};
 use crate::load::parse_diff;
-use crate::view::{AgentDiffView, Frame};
+use crate::view::{AgentDiffView, Card, DiffLayout, Frame};
+use review_samples::review_view;
 use samples::{board_view, card, diff_view, frame, pages};
 
 #[test]
@@ -103,6 +106,7 @@ fn a_diff_shows_characters_that_hide() {
     let diff = AgentDiffView {
         card: card(),
         diff: diff_view(),
+        review: None,
     };
     let html = agent_diff(&diff, &frame()).into_string();
     assert!(
@@ -119,6 +123,7 @@ fn a_diff_shows_what_only_a_model_would_read() {
     let diff = AgentDiffView {
         card: card(),
         diff: parse_diff("main".to_owned(), "codex/a".to_owned(), patch, false),
+        review: None,
     };
     let html = agent_diff(&diff, &frame()).into_string();
     assert!(
@@ -145,6 +150,7 @@ fn a_diff_marks_what_changed_within_a_line() {
     let diff = AgentDiffView {
         card: card(),
         diff: parse_diff("main".to_owned(), "codex/a".to_owned(), patch, false),
+        review: None,
     };
     let html = agent_diff(&diff, &frame()).into_string();
     assert!(
@@ -153,11 +159,44 @@ fn a_diff_marks_what_changed_within_a_line() {
     );
 }
 
+#[test]
+fn comments_and_findings_stand_at_their_lines() {
+    for layout in [DiffLayout::Unified, DiffLayout::Split] {
+        let diff = AgentDiffView {
+            card: card(),
+            diff: diff_view(),
+            review: Some(review_view(layout)),
+        };
+        let html = agent_diff(&diff, &frame()).into_string();
+        let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}: {html}"));
+        assert!(
+            at("not-in-the-diff.rs") < at("id=\"diff\""),
+            "above the files"
+        );
+        // The draft is on the first line of the new file, the finding on the second.
+        let diff = &html[at("id=\"diff\"")..];
+        let places = ["data-n=\"1\"", "id=\"draft-5\"", "data-n=\"2\"", "round 2"];
+        let places = places.map(|text| diff.find(text));
+        assert!(
+            places.iter().all(Option::is_some) && places.is_sorted(),
+            "{places:?}: {diff}"
+        );
+        assert!(html.contains("Request changes (1)"), "{html}");
+        assert!(html.contains("2 files are not committed"), "{html}");
+        assert!(html.contains("since=person-1"), "{html}");
+    }
+}
+
 /// Two hundred agents, as the speed test has them.
 #[test]
 fn a_full_board_is_not_heavy() {
     let mut view = board_view();
-    view.columns[1].cards = vec![card(); 200];
+    // Of no more than twenty agents the dialog is looked at.
+    let without_dialog = Card {
+        dialog: None,
+        ..card()
+    };
+    view.columns[1].cards = vec![without_dialog; 200];
     let html = board(&view, &frame()).into_string();
     assert!(html.len() < 600_000, "{}", html.len());
 }

@@ -1,19 +1,26 @@
 //! Every page, with hostile text wherever text can be.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use shared::error::{Code, Error};
 use shared::model::{
-    EventSource, InstanceKind, MergeMethod, MessageKind, MessageState, Priority, PullRequest,
-    PullState, Severity, Status, StatusChange, Task, TaskStatus, Verdict, WaitReason,
+    ActivityItem, ActivityKind, ContextUse, Ending, EventSource, InstanceKind, MergeMethod,
+    Mergeable, MessageKind, MessageState, Priority, PullRequest, PullState, Severity, Status,
+    StatusChange, Task, TaskStatus, Timestamp, Tokens, Usage, Verdict, WaitReason,
 };
-use shared::workflow::{Activity, Rounds};
+use shared::workflow::{Activity, Rounds, Standing};
 
 use super::super::*;
+use super::analysis_samples::analysis_view;
+use super::review_samples::review_view;
 use crate::load::parse_diff;
 use crate::view::*;
 
-const HOSTILE: &str = "<script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\">'\"&";
-const TIME: &str = "2026-07-28T12:34:56.789Z";
+pub(super) const HOSTILE: &str =
+    "<script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\">'\"&";
+
+pub(super) fn time() -> Timestamp {
+    "2026-07-28T12:34:56.789Z".parse().unwrap()
+}
 
 pub(super) fn frame() -> Frame {
     Frame {
@@ -31,7 +38,7 @@ pub(super) fn frame() -> Frame {
     }
 }
 
-fn hostile() -> String {
+pub(super) fn hostile() -> String {
     HOSTILE.to_owned()
 }
 
@@ -50,20 +57,56 @@ pub(super) fn card() -> Card {
         title: hostile(),
         repository: format!("/home/{HOSTILE}"),
         branch: Some(hostile()),
+        size: Some(SizeView {
+            commit: hostile(),
+            additions: 12,
+            deletions: 3,
+        }),
+        approval: Some(ApprovalOf::OlderCommit),
+        verdict: Some(Verdict::Approved),
         round: Some(Rounds { used: 2, most: 3 }),
-        created_at: TIME.to_owned(),
-        status_since: TIME.to_owned(),
+        created_at: time(),
+        status_since: time(),
         last_event: Some(LastEvent {
             name: hostile(),
-            at: hostile(),
+            at: time(),
             failed: true,
         }),
         parent: None,
         reviewer: Some("review-42-a1-r2".parse().unwrap()),
         need: Some(hostile()),
+        dialog: Some(DialogView {
+            question: hostile(),
+            detail: vec![hostile()],
+            choices: vec![ChoiceView {
+                number: 1,
+                label: hostile(),
+            }],
+            fingerprint: hostile(),
+        }),
         owed: 1,
         pr_url: Some(format!("javascript:{HOSTILE}")),
         pr_number: Some(3),
+        usage: Some(usage()),
+    }
+}
+
+/// Models are named by transcripts, which agents can write.
+fn usage() -> Usage {
+    Usage {
+        models: vec![hostile()],
+        tokens: Tokens {
+            input: 1_200,
+            output: 300,
+            ..Tokens::default()
+        },
+        cost_usd: None,
+        unpriced_models: vec![hostile()],
+        context: Some(ContextUse {
+            tokens: 1_500,
+            window: None,
+            percent: None,
+        }),
     }
 }
 
@@ -104,7 +147,7 @@ pub(super) fn board_view() -> BoardView {
 fn entry() -> TimelineEntry {
     TimelineEntry {
         id: 5,
-        at: TIME.to_owned(),
+        at: time(),
         source: EventSource::Tool,
         server: hostile(),
         name: hostile(),
@@ -126,7 +169,7 @@ fn control() -> ControlView {
         why_not: None,
         controller: Some(Controller {
             name: hostile(),
-            until: TIME.to_owned(),
+            until: time(),
         }),
     }
 }
@@ -144,15 +187,30 @@ fn agent_view() -> AgentView {
         base_branch: hostile(),
         prompt: hostile(),
         note: Some(hostile()),
+        ending: Some(Ending {
+            exit_status: Some(3),
+            signal: None,
+            screen: hostile(),
+            at: time(),
+        }),
         ignored: Some(ignored()),
         timeline: vec![entry()],
+        activity: ActivityView {
+            items: vec![ActivityItem {
+                kind: ActivityKind::Said,
+                at: None,
+                text: HOSTILE.to_owned(),
+            }],
+            cursor: Some(HOSTILE.to_owned()),
+            more: false,
+        },
         messages: vec![MessageView {
             id: "m-0123456789ab".parse().unwrap(),
             kind: MessageKind::Note,
             state: MessageState::Owed,
             from: hostile(),
             excerpt: hostile(),
-            at: TIME.to_owned(),
+            at: time(),
             typed_at: None,
             taken_at: None,
             taken_by: None,
@@ -162,7 +220,7 @@ fn agent_view() -> AgentView {
             round: 1,
             verdict: Verdict::ChangesRequested,
             coder: "work-42-a1".parse().unwrap(),
-            reviewer: "review-42-a1-r1".parse().unwrap(),
+            reviewer: Some("review-42-a1-r1".parse().unwrap()),
             commit: hostile(),
             description: hostile(),
             feedback: Some(hostile()),
@@ -172,7 +230,7 @@ fn agent_view() -> AgentView {
                 severity: Severity::Blocking,
                 message: hostile(),
             }],
-            requested_at: TIME.to_owned(),
+            requested_at: time(),
             decided_at: None,
         }],
         attach_command: Some(hostile()),
@@ -180,6 +238,7 @@ fn agent_view() -> AgentView {
             action(ActionKey::Message),
             action(ActionKey::Review),
             action(ActionKey::Stop),
+            action(ActionKey::Discard),
             action(ActionKey::Resume),
             action(ActionKey::Pull),
         ],
@@ -209,12 +268,13 @@ fn task(id: &str, depends_on: &[&str]) -> TaskView {
             created_by: None,
             issue_number: Some(4),
             issue_url: Some(format!("javascript:{HOSTILE}")),
-            created_at: TIME.to_owned(),
-            updated_at: TIME.to_owned(),
+            created_at: time(),
+            updated_at: time(),
         },
         blocks: Vec::new(),
         agents: vec!["work-42-a1".parse().unwrap()],
         level: 0,
+        usage: Some(usage()),
     }
 }
 
@@ -231,86 +291,28 @@ fn pull_card() -> PullCard {
             base_branch: hostile(),
             head_commit: hostile(),
             merge_commit: None,
-            created_at: TIME.to_owned(),
-            updated_at: TIME.to_owned(),
+            created_at: time(),
+            updated_at: time(),
             merged_at: None,
+            mergeable: None,
         },
         repository: hostile(),
         local: false,
         instance: Some("work-42-a1".parse().unwrap()),
+        usage: Some(usage()),
+        standing: Some(Standing {
+            mergeable: Mergeable::Conflicting,
+            conflicts: vec![hostile()],
+            behind: Some(2),
+            new_commits: 1,
+            approval: None,
+            needs_approval: true,
+        }),
     }
 }
 
 fn problem_sample() -> Error {
     Error::new(Code::Internal, HOSTILE).hint(HOSTILE)
-}
-
-fn analysis_view(scope: &str) -> AnalysisView {
-    AnalysisView {
-        summary: AnalysisSummary {
-            id: format!("{scope}-deep-0123456789abcdef"),
-            scope: scope.to_owned(),
-            depth: hostile(),
-            at: TIME.to_owned(),
-            bytes: 4_000,
-        },
-        report: match scope {
-            "architecture" => architecture_report(),
-            "codebase" => codebase_report(),
-            _ => json!({ HOSTILE: { "deep": [[[[[[[[HOSTILE]]]]]]]] } }),
-        },
-    }
-}
-
-fn listing(items: &Value) -> Value {
-    json!({ "items": items, "omitted": 2 })
-}
-
-fn codebase_report() -> Value {
-    let lines = json!({ "code": 10, "comment": 2, "blank": 1 });
-    let apart = json!({ "files": 0, "lines": lines, "places": listing(&json!([])) });
-    let spot = json!({
-        "path": HOSTILE, "score": 50.5, "commits": 4, "churn": 9, "code": 3, "authors": 1, "lastChange": HOSTILE,
-    });
-    json!({
-        "depth": "deep",
-        "totals": { "files": 3, "lines": lines },
-        "languages": listing(&json!([{ "language": HOSTILE, "files": 3, "lines": lines }])),
-        "folders": listing(&json!([])),
-        "tests": { "testFiles": 1, "productionFiles": 2, "testCode": 4, "productionCode": 6, "ratio": 0.6 },
-        "largestFiles": listing(&json!([])),
-        "generated": apart,
-        "vendored": apart,
-        "skipped": {
-            "binary": 0, "huge": 0, "unknown": 0, "unreadable": 0, "symlinks": 0, "nestedRepositories": listing(&json!([HOSTILE])),
-        },
-        "history": {
-            "commits": 4, "authors": 1, "first": HOSTILE, "last": HOSTILE, "added": 9, "deleted": 0,
-            "hotspots": listing(&json!([spot])), "owners": listing(&json!([])), "busFactor": 1,
-        },
-        "complexity": {
-            "functions": 3, "files": 1, "medianLines": 4, "longLines": 9, "top": listing(&json!([])),
-            "distribution": [{ "from": 1, "to": 5, "functions": 2 }, { "from": 6, "functions": 1 }],
-        },
-        HOSTILE: { "deep": [[[[[[[[HOSTILE]]]]]]]] },
-    })
-}
-
-fn architecture_report() -> Value {
-    let none = || listing(&json!([]));
-    json!({
-        "depth": "deep",
-        "identity": {
-            "name": HOSTILE, "summary": HOSTILE, "languages": [{ "language": HOSTILE, "files": 3 }], "documents": [HOSTILE],
-        },
-        "packages": none(), "entryPoints": none(), "commands": none(), "folders": none(),
-        "graph": {
-            "files": 3, "fileImports": 2, "unresolved": 0, "modules": none(), "edges": none(), "cycles": none(),
-            "fileCycles": none(), "layers": listing(&json!([{ "layer": 0, "modules": [HOSTILE] }])),
-            "centralFiles": none(), "fileEdges": none(),
-        },
-        "changeCoupling": listing(&json!([{ "one": HOSTILE, "other": "b", "together": 3, "confidence": 70.0 }])),
-    })
 }
 
 fn events_view() -> EventsView {
@@ -397,7 +399,9 @@ pub(super) fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
     let one = PullView {
         card: pull_card(),
         diff: diff_view(),
+        review: Some(review_view(DiffLayout::Unified)),
         can_change: true,
+        resolve_hint: Some(HOSTILE.to_owned()),
         methods: vec![MergeMethod::Merge, MergeMethod::Squash],
         version: 7,
     };
@@ -407,6 +411,7 @@ pub(super) fn pages(frame: &Frame) -> Vec<(&'static str, String)> {
     let diff = AgentDiffView {
         card: card(),
         diff: diff_view(),
+        review: Some(review_view(DiffLayout::Split)),
     };
     vec![
         ("board", board(&board_view(), frame).into_string()),

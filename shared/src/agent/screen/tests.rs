@@ -1,3 +1,5 @@
+//! Screens of Claude Code: input box, dialogs, drafts.
+
 use super::*;
 
 macro_rules! captured {

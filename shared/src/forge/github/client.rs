@@ -1,4 +1,4 @@
-//! One repository on GitHub, and how patient to be with it.
+//! The client for one GitHub repository, and its retry policy.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,29 +6,30 @@ use std::time::Duration;
 use octocrab::Octocrab;
 use octocrab::service::middleware::retry::RetryConfig;
 
-use super::refusal::shown;
-use super::request::innermost;
-use crate::forge::remote::is_in_the_open;
+use crate::forge::remote::is_unencrypted;
 use crate::forge::{ForgeError, GithubRemote};
 use crate::model::Secret;
+use crate::model::hidden::drop_hidden_in_line;
+use crate::model::secrets::REDACTED;
 
-/// Setting up a connection; a request that waits for one has not been seen by anybody.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Of a text from GitHub: enough for any message, not for a page of HTML.
+const MAX_SHOWN_CHARS: usize = 300;
 
-/// How long one call may take, and how it waits between tries.
+/// How long one call may take, and how requests are retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// All of one call: every request, every wait.
+pub struct RetryPolicy {
+    /// The whole call: every request and every pause.
     pub total: Duration,
-    /// One request with its answer.
+    /// One request with its response.
     pub one_try: Duration,
-    /// How often the same request is sent at most.
+    /// The number of times that one request is sent, at most.
     pub tries: u32,
-    /// The wait before the second try; it doubles for each further one.
+    /// The pause before the second try; it doubles with each further try.
     pub first_pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             total: Duration::from_secs(30),
@@ -39,16 +40,16 @@ impl Default for Patience {
     }
 }
 
-/// One repository on GitHub.
+/// A client for one repository.
 #[derive(Clone)]
 pub struct Github {
     pub(super) client: Octocrab,
     pub(super) remote: GithubRemote,
-    /// The address of the API, without a slash at its end.
+    /// The API's base URL, without a trailing slash.
     pub(super) api_url: String,
-    /// Kept to take it out of any text that comes back.
+    /// Kept to remove it from any text that GitHub sends.
     pub(super) token: Secret,
-    pub(super) patience: Patience,
+    pub(super) retry_policy: RetryPolicy,
 }
 
 impl fmt::Debug for Github {
@@ -62,7 +63,7 @@ impl fmt::Debug for Github {
 }
 
 impl Github {
-    /// Makes a client; nothing is sent yet. Needs a tokio runtime.
+    /// Creates a client without sending anything. Needs a tokio runtime.
     pub fn new(
         remote: GithubRemote,
         api_url: Option<&str>,
@@ -79,7 +80,7 @@ impl Github {
             .iter()
             .find_map(|scheme| api_url.strip_prefix(scheme))
             .ok_or_else(invalid)?;
-        if rest.is_empty() || rest.contains(['@', '?', '#']) || is_in_the_open(&api_url) {
+        if rest.is_empty() || rest.contains(['@', '?', '#']) || is_unencrypted(&api_url) {
             return Err(invalid());
         }
         let exposed = token.expose();
@@ -90,9 +91,9 @@ impl Github {
             .base_uri(api_url.as_str())
             .map_err(|_| invalid())?
             .personal_token(exposed.to_owned())
-            // Its retries would send a request twice that may have been processed.
+            // octocrab would also retry requests that GitHub may have processed.
             .add_retry_config(RetryConfig::None)
-            .set_connect_timeout(Some(CONNECT_LIMIT))
+            .set_connect_timeout(Some(CONNECT_TIMEOUT))
             .build()
             .map_err(|error| ForgeError::NotSecurable {
                 reason: shown(&innermost(&error), token),
@@ -102,18 +103,18 @@ impl Github {
             remote,
             api_url,
             token: token.clone(),
-            patience: Patience::default(),
+            retry_policy: RetryPolicy::default(),
         })
     }
 
-    /// Sets how long calls may take.
+    /// Sets timeouts and retries.
     #[must_use]
-    pub fn with_patience(mut self, patience: Patience) -> Self {
-        self.patience = patience;
+    pub fn with_retry_policy(mut self, retry_policy: RetryPolicy) -> Self {
+        self.retry_policy = retry_policy;
         self
     }
 
-    /// Returns the API's path of something in this repository.
+    /// Returns the API path of a resource of this repository.
     pub(super) fn path(&self, rest: &str) -> String {
         format!("/repos/{}/{rest}", self.full_name())
     }
@@ -124,11 +125,31 @@ impl Github {
     }
 }
 
-/// Returns an address without user and password.
+/// Returns a URL without user and password.
 fn without_user(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
         (None, Some((_, host))) => host.to_owned(),
         (_, None) => url.to_owned(),
     }
+}
+
+/// Returns a text that is safe to show: bounded, without the token and without hidden characters.
+pub(super) fn shown(text: &str, token: &Secret) -> String {
+    drop_hidden_in_line(&text.replace(token.expose(), REDACTED))
+        .chars()
+        .take(MAX_SHOWN_CHARS)
+        .collect()
+}
+
+/// Returns an error and its causes, the innermost last.
+pub(super) fn chain<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
+}
+
+/// Returns the innermost cause, which is the most specific one.
+pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    chain(error).last().unwrap_or(error).to_string()
 }

@@ -1,74 +1,79 @@
-//! Merges a pull request, and finds out why that is not possible.
+//! Merges a pull request, and finds out why a merge was refused.
 
+use octocrab::models::pulls::MergeableState;
+use octocrab::params;
 use serde_json::json;
 
 use super::client::Github;
+use super::pulls::GithubPull;
 use super::refusal::Subject;
-use super::request::{Answer, Lost, Request};
-use super::retry::Clock;
-use super::wire::WirePull;
+use super::request::{Request, Response};
+use super::retry::Deadline;
 use crate::forge::ForgeError;
 use crate::model::{MergeMethod, PullState};
 
 impl Github {
-    /// Merges a pull request, once: after an answer that got lost, it looks before it tries again.
+    /// Merges a pull request once: after a lost response it checks the pull request before another try.
     ///
-    /// GitHub refuses if the pull request's head is not (or no longer) `head`.
+    /// GitHub refuses if the pull request's head is not `head`.
     pub async fn merge_pull(
         &self,
         number: u64,
         method: MergeMethod,
         head: &str,
     ) -> Result<(), ForgeError> {
-        let clock = self.clock();
-        let path = self.path(&format!("pulls/{number}/merge"));
-        let request = Request::put(path, json!({"merge_method": method.as_str(), "sha": head}));
+        let deadline = self.deadline();
+        let method = match method {
+            MergeMethod::Merge => params::pulls::MergeMethod::Merge,
+            MergeMethod::Squash => params::pulls::MergeMethod::Squash,
+            MergeMethod::Rebase => params::pulls::MergeMethod::Rebase,
+        };
+        let body = json!(self.pull_handler().merge(number).method(method).sha(head));
+        let request = Request::put(self.path(&format!("pulls/{number}/merge")), body);
         let mut tries = 0;
         loop {
             tries += 1;
-            let error = match self.ask(&request, clock).await {
-                Ok(answer) if answer.status.is_success() => return Ok(()),
-                Ok(answer) => {
-                    let error = self.not_merged(&answer, number, clock).await;
-                    let merged = tries > 1 && self.is_merged(number, clock).await;
+            let error = match self.send(&request, deadline).await {
+                Ok(response) if response.status.is_success() => return Ok(()),
+                Ok(response) => {
+                    let error = self.merge_refusal(&response, number, deadline).await;
+                    let merged = tries > 1 && self.is_merged(number, deadline).await;
                     return if merged { Ok(()) } else { Err(error) };
                 }
-                Err(Lost {
-                    error,
-                    unclear: false,
-                }) => return Err(error),
-                Err(Lost {
-                    error,
-                    unclear: true,
-                }) => error,
+                Err(unanswered) if !unanswered.may_have_happened => return Err(unanswered.error),
+                Err(unanswered) => unanswered.error,
             };
-            if self.is_merged(number, clock).await {
+            if self.is_merged(number, deadline).await {
                 return Ok(());
             }
-            if !self.pause_before(tries, clock).await {
+            if !self.pause_before(tries, deadline).await {
                 return Err(error);
             }
         }
     }
 
-    /// Whether it is merged, as far as that can be found out.
-    async fn is_merged(&self, number: u64, clock: Clock) -> bool {
-        let pull = self.look(number, clock).await;
-        pull.is_ok_and(|pull| pull.state() == PullState::Merged)
+    /// Returns whether it is known to be merged.
+    async fn is_merged(&self, number: u64, deadline: Deadline) -> bool {
+        let found = self.get_pull(number, deadline).await;
+        found.is_ok_and(|found| found.pull.state == PullState::Merged)
     }
 
-    async fn look(&self, number: u64, clock: Clock) -> Result<WirePull, ForgeError> {
-        let request = Request::get(self.path(&format!("pulls/{number}")));
-        let answer = self.ask(&request, clock).await.map_err(|lost| lost.error)?;
-        self.read(&answer, Subject::Pull(number))
+    async fn get_pull(&self, number: u64, deadline: Deadline) -> Result<GithubPull, ForgeError> {
+        let path = format!("pulls/{number}");
+        self.get(&path, Subject::Pull(number), deadline).await
     }
 
-    async fn not_merged(&self, answer: &Answer, number: u64, clock: Clock) -> ForgeError {
-        let message = self.message(answer);
-        match answer.status.as_u16() {
+    async fn merge_refusal(
+        &self,
+        response: &Response,
+        number: u64,
+        deadline: Deadline,
+    ) -> ForgeError {
+        let message = self.message(response);
+        match response.status.as_u16() {
             409 => return ForgeError::Moved { number, message },
             405 => {}
-            _ => return self.refusal(answer, Subject::Pull(number)),
+            _ => return self.refusal(response, Subject::Pull(number)),
         }
         let says = |phrases: &[&str]| {
             let message = message.to_lowercase();
@@ -86,20 +91,20 @@ impl Github {
         if says(&["conflict"]) {
             return ForgeError::Conflict { number };
         }
-        // "Pull Request is not mergeable" says too little; the pull request itself says why.
-        let Ok(pull) = self.look(number, clock).await else {
+        // "Pull Request is not mergeable" gives no reason; the pull request itself does.
+        let Ok(found) = self.get_pull(number, deadline).await else {
             return ForgeError::NotMergeable { number, message };
         };
         let because = |text: &str| ForgeError::NotMergeable {
             number,
             message: text.to_owned(),
         };
-        match (pull.state(), pull.mergeable_state.as_deref()) {
+        match (found.pull.state, found.mergeable_state) {
             (PullState::Merged, _) => because("it is merged already"),
             (PullState::Closed, _) => because("it is closed"),
-            (PullState::Open, Some("dirty")) => ForgeError::Conflict { number },
-            (PullState::Open, Some("draft")) => because("it is a draft"),
-            (PullState::Open, Some("blocked" | "behind")) => {
+            (PullState::Open, Some(MergeableState::Dirty)) => ForgeError::Conflict { number },
+            (PullState::Open, Some(MergeableState::Draft)) => because("it is a draft"),
+            (PullState::Open, Some(MergeableState::Blocked | MergeableState::Behind)) => {
                 ForgeError::Protected { number, message }
             }
             (PullState::Open, _) => ForgeError::NotMergeable { number, message },

@@ -1,8 +1,9 @@
-//! GitHub's API, with octocrab for the connection, its security and the token.
+//! GitHub REST client on octocrab: `ETag`, retries, rate limits, bounded bodies.
 //!
-//! Requests and answers are our own: octocrab's typed calls know neither conditional requests nor a
-//! bound on time and size, and they want fields that older Enterprise servers do not send. How all of it behaves is
-//! tested in `tests/tests/github`.
+//! octocrab makes the connection, adds the token, builds request bodies and parses pull requests. Its `send` methods are not
+//! used: they drop the headers that conditional requests, retries and error hints need, and read bodies of any size. Its issue
+//! model is not used either: GitHub documents an issue's author and its labels' colours as nullable, the model requires them.
+//! `tests/tests/github` tests the behaviour.
 
 mod client;
 mod issues;
@@ -12,9 +13,8 @@ mod pulls;
 mod refusal;
 mod request;
 mod retry;
-mod wire;
 
-pub use client::{Github, Patience};
-pub use issues::{CreatedIssue, Issue, NewIssue, OpenIssue};
+pub use client::{Github, RetryPolicy};
+pub use issues::{CreatedIssue, Issue, NewIssue};
 pub use list::Listed;
 pub use pulls::Fetched;

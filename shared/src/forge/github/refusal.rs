@@ -1,4 +1,4 @@
-//! What GitHub means when it says no.
+//! Error responses: from GitHub's status, message and headers to a `ForgeError`.
 
 use std::fmt;
 
@@ -7,21 +7,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::client::Github;
-use super::request::Answer;
+use super::client::{Github, shown};
+use super::request::Response;
 use crate::forge::ForgeError;
-use crate::model::Secret;
-use crate::model::hidden::drop_hidden_in_line;
 
-/// Of a text from GitHub: enough for any message, not for a page of HTML.
-const SHOWN: usize = 300;
-
-/// What a question is about.
+/// The resource that a request is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Subject {
     Issue(u64),
     Pull(u64),
-    /// Its lists, and what is to be made in it.
+    /// Its lists, and new resources in it.
     Repository,
 }
 
@@ -35,22 +30,22 @@ impl fmt::Display for Subject {
     }
 }
 
-/// The body of a refusal.
+/// The body of an error response.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Complaint {
+pub(super) struct ErrorBody {
     #[serde(default)]
     pub(super) message: String,
-    /// A list of texts and objects; in some answers one text.
+    /// A list of strings and objects; sometimes a single string.
     #[serde(default)]
     errors: Value,
 }
 
-impl Complaint {
-    pub(super) fn of(answer: &Answer) -> Self {
-        serde_json::from_slice(&answer.body).unwrap_or_default()
+impl ErrorBody {
+    pub(super) fn of(response: &Response) -> Self {
+        serde_json::from_slice(&response.body).unwrap_or_default()
     }
 
-    /// Returns the whole as one text: the message, and what is wrong with which field.
+    /// Returns the message and the errors of fields as one text.
     pub(super) fn text(&self) -> String {
         let details: Vec<String> = self.errors().iter().filter_map(detail).collect();
         match (self.message.as_str(), details.is_empty()) {
@@ -67,7 +62,7 @@ impl Complaint {
         }
     }
 
-    /// Whether a field is named as invalid.
+    /// Returns whether a field is reported as invalid.
     pub(super) fn blames(&self, field: &str) -> bool {
         self.errors()
             .iter()
@@ -80,27 +75,24 @@ fn detail(error: &Value) -> Option<String> {
         return Some(text.to_owned());
     }
     let (field, code) = (error["field"].as_str()?, error["code"].as_str()?);
-    Some(format!("`{field}` is {}", code.replace('_', " ")))
+    Some(match code {
+        "missing_field" => format!("`{field}` is missing"),
+        "missing" => format!("`{field}` does not exist"),
+        "already_exists" => format!("`{field}` already exists"),
+        code => format!("`{field}` is {}", code.replace('_', " ")),
+    })
 }
 
-/// Returns a text fit to be shown: bounded, without the token and without hidden characters.
-pub(super) fn shown(text: &str, token: &Secret) -> String {
-    drop_hidden_in_line(&text.replace(token.expose(), "***"))
-        .chars()
-        .take(SHOWN)
-        .collect()
-}
-
-/// Whether it is refused for asking too often, not for what was asked.
-pub(super) fn is_rate_limit(answer: &Answer) -> bool {
+/// Returns whether an error response is a rate limit.
+pub(super) fn is_rate_limit(response: &Response) -> bool {
     let limited = || {
-        let message = Complaint::of(answer).message.to_lowercase();
-        answer.header("retry-after").is_some()
-            || answer.header("x-ratelimit-remaining") == Some("0")
+        let message = ErrorBody::of(response).message.to_lowercase();
+        response.header("retry-after").is_some()
+            || response.header("x-ratelimit-remaining") == Some("0")
             || message.contains("rate limit")
             || message.contains("abuse detection")
     };
-    match answer.status {
+    match response.status {
         StatusCode::TOO_MANY_REQUESTS => true,
         StatusCode::FORBIDDEN => limited(),
         _ => false,
@@ -108,12 +100,12 @@ pub(super) fn is_rate_limit(answer: &Answer) -> bool {
 }
 
 impl Github {
-    /// Returns what a refusal says.
-    pub(super) fn message(&self, answer: &Answer) -> String {
-        let text = Complaint::of(answer).text();
+    /// Returns the message of an error response.
+    pub(super) fn message(&self, response: &Response) -> String {
+        let text = ErrorBody::of(response).text();
         if text.is_empty() {
-            // A proxy's page, or nothing at all.
-            return answer
+            // An HTML page of a proxy, or no body.
+            return response
                 .status
                 .canonical_reason()
                 .unwrap_or("no reason")
@@ -122,32 +114,32 @@ impl Github {
         shown(&text, &self.token)
     }
 
-    /// Reads the answer as JSON if it is one of success, else says what is wrong.
-    pub(super) fn read<T: DeserializeOwned>(
+    /// Parses the JSON of a successful response.
+    pub(super) fn parse<T: DeserializeOwned>(
         &self,
-        answer: &Answer,
+        response: &Response,
         subject: Subject,
     ) -> Result<T, ForgeError> {
-        if !answer.status.is_success() {
-            return Err(self.refusal(answer, subject));
+        if !response.status.is_success() {
+            return Err(self.refusal(response, subject));
         }
         let not_understood = |reason: String| ForgeError::NotUnderstood {
             what: subject.to_string(),
             reason: shown(&reason, &self.token),
         };
-        if answer.cut {
+        if response.truncated {
             return Err(not_understood(format!(
                 "it has more than {} bytes",
-                answer.body.len()
+                response.body.len()
             )));
         }
-        serde_json::from_slice(&answer.body).map_err(|error| not_understood(error.to_string()))
+        serde_json::from_slice(&response.body).map_err(|error| not_understood(error.to_string()))
     }
 
-    /// Returns the error for a refusal whose status says enough.
-    pub(super) fn refusal(&self, answer: &Answer, subject: Subject) -> ForgeError {
-        let message = self.message(answer);
-        let status = answer.status.as_u16();
+    /// Returns the error that the status stands for.
+    pub(super) fn refusal(&self, response: &Response, subject: Subject) -> ForgeError {
+        let message = self.message(response);
+        let status = response.status.as_u16();
         let what = || match subject {
             Subject::Issue(_) | Subject::Pull(_) => format!("{subject} of {}", self.full_name()),
             Subject::Repository => format!("the repository {}", self.full_name()),
@@ -157,7 +149,7 @@ impl Github {
             403 if message.contains("archived") => ForgeError::Archived,
             403 => ForgeError::Forbidden {
                 message,
-                needs: self.needed(answer),
+                needs: self.needed(response),
             },
             404 if matches!(subject, Subject::Repository) => ForgeError::RepositoryNotFound {
                 repository: self.full_name(),
@@ -173,11 +165,11 @@ impl Github {
         }
     }
 
-    /// Returns what a token needs for the request: permissions of fine-grained ones, scopes of classic ones.
-    fn needed(&self, answer: &Answer) -> Option<String> {
+    /// Returns what the token lacks: permissions of a fine-grained one, scopes of a classic one.
+    fn needed(&self, response: &Response) -> Option<String> {
         ["x-accepted-github-permissions", "x-accepted-oauth-scopes"]
             .into_iter()
-            .filter_map(|name| answer.header(name))
+            .filter_map(|name| response.header(name))
             .map(|value| shown(value.trim(), &self.token))
             .find(|value| !value.is_empty())
     }

@@ -1,106 +1,112 @@
-//! Asks until there is an answer that will not get better, or until the time is up.
+//! Retries with back-off and rate limits: transient failures are retried until a final response or the deadline.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::client::{Github, Patience};
+use super::client::{Github, RetryPolicy};
 use super::refusal::{Subject, is_rate_limit};
-use super::request::{Answer, Lost, Request};
+use super::request::{Request, Response, Unanswered};
 use crate::forge::ForgeError;
 
-/// However often it failed before, nobody waits longer than this for the next try.
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
-/// What GitHub asks for when it limits without saying for how long.
-const UNSTATED_LIMIT: Duration = Duration::from_mins(1);
+const MAX_PAUSE: Duration = Duration::from_secs(8);
+/// GitHub asks for a minute where a rate limit comes without a time.
+const DEFAULT_RATE_LIMIT_PAUSE: Duration = Duration::from_mins(1);
 
-/// The time that one call has, whatever it consists of.
+/// The end of the time that one call has, with all its requests.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Clock {
-    began: Instant,
-    total: Duration,
-}
+pub(super) struct Deadline(Instant);
 
-impl Clock {
-    pub(super) fn start(patience: &Patience) -> Self {
-        Self {
-            began: Instant::now(),
-            total: patience.total,
-        }
-    }
-
-    fn left(&self) -> Duration {
-        self.total.saturating_sub(self.began.elapsed())
+impl Deadline {
+    fn left(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
     }
 }
 
 impl Github {
     /// Starts the time of one call.
-    pub(super) fn clock(&self) -> Clock {
-        Clock::start(&self.patience)
+    pub(super) fn deadline(&self) -> Deadline {
+        Deadline(Instant::now() + self.retry_policy.total)
     }
 
-    /// Sends a request until it is answered: 2xx, 304, or a 4xx that is no rate limit.
+    /// Sends a request until there is a final response: 2xx, 304, or a 4xx that is not a rate limit.
     ///
-    /// A request that is not repeatable is sent again only if GitHub has surely not acted on it.
-    pub(super) async fn ask(&self, request: &Request, clock: Clock) -> Result<Answer, Lost> {
+    /// A request that is not idempotent is sent again only if GitHub has certainly not acted on it.
+    pub(super) async fn send(
+        &self,
+        request: &Request,
+        deadline: Deadline,
+    ) -> Result<Response, Unanswered> {
         let mut tries = 0;
         loop {
             tries += 1;
-            let (lost, wait) = match self.one_try(request, clock).await {
-                Ok(answer) if answer.status.is_server_error() => {
-                    let wait = seconds(&answer, "retry-after");
-                    let error = self.refusal(&answer, Subject::Repository);
-                    (
-                        Lost {
-                            error,
-                            unclear: true,
-                        },
-                        wait,
-                    )
+            let (error, may_have_happened, wait) = match self.one_try(request, deadline).await {
+                Ok(response) if response.status.is_server_error() => {
+                    let wait = seconds(&response, "retry-after");
+                    (self.refusal(&response, Subject::Repository), true, wait)
                 }
-                Ok(answer) if is_rate_limit(&answer) => {
-                    let wait = limited_for(&answer);
+                Ok(response) if is_rate_limit(&response) => {
+                    let wait = rate_limit_pause(&response);
                     let error = ForgeError::RateLimited {
-                        message: self.message(&answer),
+                        message: self.message(&response),
                         retry_after: Some(wait),
                     };
-                    (
-                        Lost {
-                            error,
-                            unclear: false,
-                        },
-                        Some(wait),
-                    )
+                    (error, false, Some(wait))
                 }
-                Ok(answer) => return Ok(answer),
-                Err(lost) => (lost, None),
+                Ok(response) => return Ok(response),
+                Err(unanswered) => (unanswered.error, unanswered.may_have_happened, None),
             };
-            let again = request.repeatable || !lost.unclear;
-            let pause = pause(&self.patience, tries).max(wait.unwrap_or_default());
-            if !again || tries >= self.patience.tries || pause >= clock.left() {
-                return Err(lost);
+            let may_repeat = request.idempotent || !may_have_happened;
+            let pause = pause(&self.retry_policy, tries).max(wait.unwrap_or_default());
+            if !may_repeat || tries >= self.retry_policy.tries || pause >= deadline.left() {
+                return Err(Unanswered {
+                    error,
+                    may_have_happened,
+                });
             }
-            tracing::debug!(error = %lost.error, ?pause, "GitHub is asked again");
+            tracing::debug!(%error, ?pause, "retrying a request to GitHub");
             sleep(pause).await;
         }
     }
 
-    async fn one_try(&self, request: &Request, clock: Clock) -> Result<Answer, Lost> {
-        let time = self.patience.one_try.min(clock.left());
-        timeout(time, self.send(request)).await.unwrap_or_else(|_| {
-            Err(Lost {
+    /// Sends a request that changes nothing, or nothing more when it is repeated.
+    pub(super) async fn fetch(
+        &self,
+        request: &Request,
+        deadline: Deadline,
+    ) -> Result<Response, ForgeError> {
+        let sent = self.send(request, deadline).await;
+        sent.map_err(|unanswered| unanswered.error)
+    }
+
+    /// Fetches and parses the resource at a path of this repository.
+    pub(super) async fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        subject: Subject,
+        deadline: Deadline,
+    ) -> Result<T, ForgeError> {
+        let request = Request::get(self.path(path));
+        self.parse(&self.fetch(&request, deadline).await?, subject)
+    }
+
+    async fn one_try(&self, request: &Request, deadline: Deadline) -> Result<Response, Unanswered> {
+        let time = self.retry_policy.one_try.min(deadline.left());
+        let sent = timeout(time, self.send_once(request)).await;
+        sent.unwrap_or_else(|_| {
+            Err(Unanswered {
                 error: ForgeError::TimedOut { after: time },
-                unclear: true,
+                may_have_happened: true,
             })
         })
     }
 
-    /// Waits as before a further try; false if there is no time for one.
-    pub(super) async fn pause_before(&self, tries: u32, clock: Clock) -> bool {
-        let pause = pause(&self.patience, tries);
-        if tries >= self.patience.tries || pause >= clock.left() {
+    /// Pauses before a further try; false if there is no time for one.
+    pub(super) async fn pause_before(&self, tries: u32, deadline: Deadline) -> bool {
+        let pause = pause(&self.retry_policy, tries);
+        if tries >= self.retry_policy.tries || pause >= deadline.left() {
             return false;
         }
         sleep(pause).await;
@@ -108,40 +114,40 @@ impl Github {
     }
 }
 
-/// Returns how long to wait after that many tries: doubling, and different for everybody.
-fn pause(patience: &Patience, tries: u32) -> Duration {
-    let doubled = patience
+/// Returns the pause after that many tries: exponential back-off with jitter.
+fn pause(retry_policy: &RetryPolicy, tries: u32) -> Duration {
+    let doubled = retry_policy
         .first_pause
         .saturating_mul(2_u32.saturating_pow(tries.saturating_sub(1)));
     let random = RandomState::new().hash_one(tries) % 1_000;
-    // Between half of it and one and a half.
+    // Between 0.5 and 1.5.
     let jitter = 0.5 + f64::from(u32::try_from(random).unwrap_or_default()) / 1_000.0;
-    doubled.min(LONGEST_PAUSE).mul_f64(jitter)
+    doubled.min(MAX_PAUSE).mul_f64(jitter)
 }
 
-fn seconds(answer: &Answer, name: &str) -> Option<Duration> {
-    let seconds = answer.header(name)?.trim().parse().ok()?;
+fn seconds(response: &Response, name: &str) -> Option<Duration> {
+    let seconds = response.header(name)?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-/// Returns how long GitHub wants to be left alone.
-fn limited_for(answer: &Answer) -> Duration {
+/// Returns how long GitHub refuses further requests.
+fn rate_limit_pause(response: &Response) -> Duration {
     let until_reset = || {
-        if answer.header("x-ratelimit-remaining")?.trim() != "0" {
+        if response.header("x-ratelimit-remaining")?.trim() != "0" {
             return None;
         }
-        let reset = seconds(answer, "x-ratelimit-reset")?;
+        let reset = seconds(response, "x-ratelimit-reset")?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-        // The second in which it resets is still one too early.
+        // The limit still holds within the second in which it resets.
         Some(
             reset
                 .saturating_sub(now)
                 .saturating_add(Duration::from_secs(1)),
         )
     };
-    seconds(answer, "retry-after")
+    seconds(response, "retry-after")
         .or_else(until_reset)
-        .unwrap_or(UNSTATED_LIMIT)
+        .unwrap_or(DEFAULT_RATE_LIMIT_PAUSE)
 }
 
 #[cfg(test)]
@@ -150,28 +156,28 @@ mod tests {
 
     use super::*;
 
-    fn answer(headers: &[(&'static str, &str)]) -> Answer {
+    fn response(headers: &[(&'static str, &str)]) -> Response {
         let headers = headers.iter().map(|&(name, value)| {
             let value = HeaderValue::from_str(value).unwrap();
             (HeaderName::from_static(name), value)
         });
-        Answer {
+        Response {
             status: StatusCode::FORBIDDEN,
             headers: headers.collect::<HeaderMap>(),
             body: Vec::new(),
-            cut: false,
+            truncated: false,
         }
     }
 
     #[test]
     fn pauses_grow_up_to_a_bound_and_differ() {
-        let patience = Patience::default();
+        let retry_policy = RetryPolicy::default();
         for tries in [1, 2, 3, 10, u32::MAX] {
-            let least = patience
+            let least = retry_policy
                 .first_pause
                 .saturating_mul(1 << (tries - 1).min(20))
-                .min(LONGEST_PAUSE);
-            let pauses: Vec<Duration> = (0..50).map(|_| pause(&patience, tries)).collect();
+                .min(MAX_PAUSE);
+            let pauses: Vec<Duration> = (0..50).map(|_| pause(&retry_policy, tries)).collect();
             for pause in &pauses {
                 assert!(*pause >= least / 2 && *pause <= least * 3 / 2, "{pause:?}");
             }
@@ -193,12 +199,12 @@ mod tests {
             (&[("retry-after", &huge)], u64::MAX),
         ] {
             assert_eq!(
-                limited_for(&answer(headers)).as_secs(),
+                rate_limit_pause(&response(headers)).as_secs(),
                 seconds,
                 "{headers:?}"
             );
         }
         let never = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &huge)];
-        assert!(limited_for(&answer(&never)) > Duration::from_hours(1_000_000));
+        assert!(rate_limit_pause(&response(&never)) > Duration::from_hours(1_000_000));
     }
 }

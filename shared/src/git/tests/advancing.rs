@@ -49,7 +49,7 @@ async fn a_branch_moves_with_its_checkouts_from_where_it_was_seen() {
         &fixture.root,
         &["worktree", "add", "--quiet", "--force", second_path, "main"],
     );
-    let turn = repository.merge_turn().await.unwrap();
+    let turn = repository.lock_merges().await.unwrap();
     let error = repository
         .advance(&turn, "main", &to, &from)
         .await
@@ -65,16 +65,16 @@ async fn a_branch_moves_with_its_checkouts_from_where_it_was_seen() {
     assert_eq!(git(&second, &["status", "--porcelain"]), "");
     assert!(!fixture.root.join("folder").exists());
     assert_tidy(&fixture);
-    assert!(repository.merge_turn_now().await.unwrap().is_none());
+    assert!(repository.try_lock_merges().await.unwrap().is_none());
     drop(turn);
-    assert!(repository.merge_turn_now().await.unwrap().is_some());
+    assert!(repository.try_lock_merges().await.unwrap().is_some());
 }
 
 #[tokio::test]
 async fn what_is_in_the_way_keeps_everything_where_it_is() {
     let (fixture, from, to) = ahead();
     let repository = fixture.repository().await;
-    let turn = repository.merge_turn().await.unwrap();
+    let turn = repository.lock_merges().await.unwrap();
     let root = &fixture.root;
     for file in ["changed.txt", "added.txt", "folder/removed.txt"] {
         std::fs::write(root.join(file), "mine\n").unwrap();
@@ -160,7 +160,7 @@ async fn whoever_comes_next_finishes_or_takes_away_an_interrupted_move() {
         write(".git/index.lock", OURS);
         write(".git/claude-codex.index", "half");
         write(".git/claude-codex.index.lock", "half");
-        let turn = repository.merge_turn().await.unwrap();
+        let turn = repository.lock_merges().await.unwrap();
         let resumed = repository.resume_advance(&turn, "main", &from, &to).await;
         let wanted = match state {
             S::Locked => Resumed::NotBegun,

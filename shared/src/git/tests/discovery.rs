@@ -1,3 +1,5 @@
+//! Discovery of repositories and worktrees.
+
 use super::*;
 
 #[tokio::test]
@@ -89,7 +91,7 @@ async fn a_git_directory_elsewhere_has_one_top_level() {
 
         let from = Oid::parse(&git(&path, &["rev-parse", "main"])).unwrap();
         let to = commit(&path, "b.txt", "b\n");
-        let turn = seen.merge_turn().await.unwrap();
+        let turn = seen.lock_merges().await.unwrap();
         let moved = seen.advance(&turn, "main", &from, &to).await.unwrap();
         moved.release().await.unwrap();
         assert_eq!(git(&fixture.root, &["status", "--porcelain"]), "");
@@ -204,7 +206,8 @@ async fn helper_for_hook_environment() {
 #[tokio::test]
 async fn dubious_ownership_has_its_own_error() {
     let fixture = Fixture::with_commit();
-    let git = hermetic().with_env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+    let mut git = hermetic().with_env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+    git.uses_libgit2 = false;
     let error = git.discover(&fixture.root).await.unwrap_err();
     assert!(
         matches!(error, GitError::DubiousOwnership { .. }),
@@ -348,7 +351,7 @@ async fn reftable_and_sha256_repositories() {
 
 #[tokio::test]
 async fn the_installed_git_is_new_enough() {
-    assert!(hermetic().require_minimum().await.unwrap() >= MINIMUM);
+    assert!(hermetic().require_minimum().await.unwrap() >= MINIMUM_VERSION);
     let error = Git::new("no-such-git").version().await.unwrap_err();
     assert!(error.to_string().contains("not installed"), "{error}");
 }

@@ -1,3 +1,5 @@
+//! Merge base, ahead and behind, commits.
+
 use super::*;
 
 /// main: one commit more; topic: two commits more, with a rename and a binary file.
@@ -59,6 +61,27 @@ async fn distances_and_commits() {
     assert_eq!(repository.merge_base("main", "alone").await.unwrap(), None);
     let error = repository.diff_stat("main", "alone").await.unwrap_err();
     assert!(matches!(error, GitError::NoCommonHistory { .. }));
+}
+
+#[tokio::test]
+async fn lines_of_a_file_in_a_commit() {
+    let (_fixture, repository, _) = forked().await;
+    let topic = repository.resolve("topic").await.unwrap();
+    let main = repository.resolve("main").await.unwrap();
+    for (commit, file, expected) in [
+        (&topic, "näw", Some(6)),
+        (&topic, "readme.txt", Some(1)),
+        (&main, "main-only", Some(1)),
+        (&main, "näw", None),
+        (&topic, "binary", None),
+        (&topic, "", None),
+        (&topic, "./näw", None),
+        (&topic, "../näw", None),
+        (&topic, "/etc/passwd", None),
+    ] {
+        let lines = repository.lines_of_file(commit, file).await.unwrap();
+        assert_eq!(lines, expected, "{file}");
+    }
 }
 
 #[tokio::test]
@@ -170,15 +193,22 @@ async fn replacements_and_grafts_hide_nothing() {
     let harmless = git(&worktree, &["rev-parse", "HEAD"]);
     git(&worktree, &["reset", "--quiet", "--hard", tip.as_str()]);
     git(&worktree, &["replace", tip.as_str(), harmless.trim()]);
-    let diff = repository.diff_text("main", "topic", 10_000).await.unwrap();
-    assert!(diff.text.contains("+true"), "{}", diff.text);
+    let both = [repository.clone(), by_program(&repository)];
+    for repository in &both {
+        let diff = repository.diff_text("main", "topic", 10_000).await.unwrap();
+        assert!(diff.text.contains("+true"), "{}", diff.text);
+    }
 
     git(&worktree, &["replace", "-d", tip.as_str()]);
     let ahead = repository.ahead_behind("topic", "main").await.unwrap();
+    let base = repository.merge_base("topic", "main").await.unwrap();
     let grafts = fixture.root.join(".git/info/grafts");
     std::fs::write(grafts, format!("{tip}\n")).unwrap();
-    let grafted = repository.ahead_behind("topic", "main").await.unwrap();
-    assert_eq!(grafted, ahead);
+    for repository in &both {
+        let grafted = repository.ahead_behind("topic", "main").await.unwrap();
+        assert_eq!(grafted, ahead);
+        assert_eq!(repository.merge_base("topic", "main").await.unwrap(), base);
+    }
     let mut log = git_command(&worktree, &["log", "-1"]);
     let said = log.envs(AS_COMMITTED).output().unwrap().stderr;
     assert_eq!(String::from_utf8_lossy(&said), "");

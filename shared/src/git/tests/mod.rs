@@ -5,10 +5,12 @@ mod concealed;
 mod discovery;
 mod history;
 mod hostile;
+mod libgit2;
 mod merging;
 mod properties;
 mod push;
 mod removing;
+mod same_answers;
 mod snapshots;
 mod status;
 mod submodules;
@@ -27,6 +29,13 @@ fn hermetic() -> Git {
         .fold(Git::default(), |git, (name, value)| {
             git.with_env(name, value)
         })
+}
+
+/// Asks the git program everything.
+fn by_program(repository: &Repository) -> Repository {
+    let mut repository = repository.clone();
+    repository.git.uses_libgit2 = false;
+    repository
 }
 
 const ENVIRONMENT: [(&str, &str); 8] = [

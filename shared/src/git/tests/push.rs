@@ -1,3 +1,5 @@
+//! Pushes: exact commits, tokens, refusals.
+
 use super::*;
 use crate::model::Secret;
 

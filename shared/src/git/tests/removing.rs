@@ -96,7 +96,7 @@ async fn files_are_deleted_outside_the_lock() {
     let held = repository.lock().await.unwrap();
     let error = repository
         .clone()
-        .with_patience(std::time::Duration::from_millis(50))
+        .with_lock_timeout(std::time::Duration::from_millis(50))
         .remove_worktree(&path, None)
         .await
         .unwrap_err();

@@ -1,3 +1,5 @@
+//! Status of a worktree: changed, renamed, untracked.
+
 use super::ChangeKind::{Deleted, Modified, Renamed};
 use super::*;
 

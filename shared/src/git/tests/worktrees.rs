@@ -1,3 +1,5 @@
+//! Worktrees: added, listed, removed, at once.
+
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -289,10 +291,9 @@ async fn the_lock_is_waited_for_but_not_for_ever() {
     let fixture = Fixture::with_commit();
     let repository = fixture.repository().await;
     let held = repository.lock().await.unwrap();
-    let error = repository
-        .lock_within(Duration::from_millis(30))
-        .await
-        .unwrap_err();
+    let hasty = repository.clone();
+    let hasty = hasty.with_lock_timeout(Duration::from_millis(30));
+    let error = hasty.lock().await.unwrap_err();
     assert!(matches!(error, GitError::LockTimeout { .. }));
     let path = fixture.path("wt");
     let adding = repository.add_worktree(&path, new_branch("topic"));

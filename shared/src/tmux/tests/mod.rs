@@ -20,7 +20,7 @@ use uuid::Uuid;
 use super::command::{Script, Socket};
 use super::{Lines, NewSession, Pane, PaneState, SessionName, Size, SocketName, Tmux};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A private server that ends with the test.
 struct Server {
@@ -96,7 +96,7 @@ impl Server {
 
     /// Waits until the pane's state is as wanted.
     async fn wait_pane(&self, name: &str, wanted: impl Fn(&PaneState) -> bool) -> PaneState {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let pane = self.pane(name).await;
             if wanted(&pane) {
@@ -110,7 +110,7 @@ impl Server {
     /// Waits until the terminal shows the text.
     async fn wait_screen(&self, name: &str, text: &str) -> String {
         let session = session_name(name);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let screen = self.tmux.capture(&session, Lines::Visible, false);
             let screen = screen.await.unwrap();
@@ -151,7 +151,7 @@ fn session_name(name: &str) -> SessionName {
 
 /// Waits until a file holds what is wanted.
 async fn wait_file(path: &Path, wanted: impl Fn(&[u8]) -> bool) -> Vec<u8> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let bytes = std::fs::read(path).unwrap_or_default();
         if wanted(&bytes) {

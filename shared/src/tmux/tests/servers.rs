@@ -6,7 +6,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, getsid};
 
 use super::{Server, session_name};
-use crate::tmux::{MINIMUM, SocketName, Tmux, TmuxError};
+use crate::tmux::{MINIMUM_VERSION, SocketName, Tmux, TmuxError};
 
 #[tokio::test]
 async fn the_server_is_a_daemon_that_holds_nothing_of_ours() {
@@ -145,7 +145,7 @@ async fn twenty_sessions_start_at_once_without_a_server() {
 #[tokio::test]
 async fn tmux_is_checked() {
     let server = Server::new();
-    assert!(server.tmux.version().await.unwrap().unwrap() >= MINIMUM);
+    assert!(server.tmux.version().await.unwrap().unwrap() >= MINIMUM_VERSION);
     server.tmux.check().await.unwrap();
     let with = |program: &str| {
         let path: OsString = std::env::var_os("PATH").unwrap();

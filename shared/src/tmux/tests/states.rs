@@ -125,7 +125,7 @@ async fn a_person_attaches_types_and_is_seen() {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(super::PATIENCE, typed_later)
+    tokio::time::timeout(super::TIMEOUT, typed_later)
         .await
         .unwrap();
     // Attaching must not carry the terminal's environment into the session.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{PATIENCE, Server, session_name, wait_file};
+use super::{Server, TIMEOUT, session_name, wait_file};
 use crate::tmux::{InputOutcome, Key, PipeOwner, TmuxError};
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_pipe_without_a_reader_goes_by_itself() {
     let mut reader = reader;
     std::io::Read::read_exact(&mut reader, &mut bytes).unwrap();
     drop(reader);
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     for number in 0.. {
         let text = format!("line {number}");
         server.tmux.type_text(&name, &text).await.unwrap();

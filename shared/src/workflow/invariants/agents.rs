@@ -1,11 +1,12 @@
 //! Agents whose status and processes contradict each other.
 
-use super::super::panes::{PaneLife, Panes};
-use super::{Context, Invariant, InvariantViolation, may_run};
+use super::violation::{Invariant, InvariantViolation, may_run};
 use crate::error::Error;
 use crate::model::{Instance, LaunchStep, Origin, Status};
 use crate::process;
 use crate::tmux::Life;
+use crate::workflow::Context;
+use crate::workflow::terminal::panes::{PaneLife, Panes};
 
 pub(super) async fn violations(
     context: &Context,

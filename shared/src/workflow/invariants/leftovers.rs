@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::{Context, Invariant, InvariantViolation, may_run};
+use super::violation::{Invariant, InvariantViolation, may_run};
 use crate::agent;
 use crate::error::Error;
 use crate::model::Instance;
 use crate::process;
 use crate::tmux::LaunchId;
+use crate::workflow::Context;
 
 pub(super) async fn violations(
     context: &Context,

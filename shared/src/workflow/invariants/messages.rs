@@ -1,10 +1,11 @@
 //! Messages that a transcript does not have, or has twice.
 
-use super::{Context, Invariant, InvariantViolation};
+use super::violation::{Invariant, InvariantViolation};
 use crate::agent::{self, TranscriptEnds};
 use crate::error::Error;
 use crate::model::{Instance, Message, MessageState};
-use crate::workflow::terminal::claude_session;
+use crate::workflow::Context;
+use crate::workflow::terminal::pane::claude_session;
 
 pub(super) async fn violations(
     context: &Context,

@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::{Context, Invariant, InvariantViolation};
+use super::violation::{Invariant, InvariantViolation};
 use crate::error::Error;
 use crate::git::{GitError, HIDING_FILE, Repository, Worktree};
 use crate::model::{Instance, Origin};
-use crate::workflow::instance_facts::worktree_folder;
+use crate::workflow::Context;
+use crate::workflow::instance::facts::worktree_folder;
 
 /// Where the built-in forge keeps the commits of its pull requests.
 const PULL_REFS: &str = "refs/codex/pull/";
@@ -101,13 +102,13 @@ async fn branches(
     repository: &Repository,
     own: &[&Instance],
 ) -> Result<Vec<InvariantViolation>, Error> {
-    const MOST: usize = 10_000;
+    const MAX_BRANCHES: usize = 10_000;
     let prefix = &context.settings().coding.branch_prefix;
     let known: HashSet<&str> = own
         .iter()
         .filter_map(|instance| instance.branch_name.as_deref())
         .collect();
-    let all = repository.branches(MOST).await?;
+    let all = repository.branches(MAX_BRANCHES).await?;
     Ok(all
         .into_iter()
         .filter(|name| !prefix.is_empty() && name.starts_with(prefix.as_str()))

@@ -1,4 +1,4 @@
-//! The coder's turns.
+//! The coding step of a TDD run: launch or resume the coder, ask for its turn, take its handoff.
 
 use std::time::Duration;
 
@@ -6,20 +6,21 @@ use uuid::Uuid;
 
 use super::TddNews;
 use super::drive::launch_request;
+use super::prompts::{storable, taken_up};
 use super::rounds::{Rounds, is_published};
-use super::words::{storable, taken_up};
 use crate::agent::{self, AgentState, Session};
 use crate::error::{Code, Error};
 use crate::model::{Instance, TddRole, TddRun, TddStep};
 use crate::store::NextTurn;
-use crate::workflow::agent_files::{self, Briefing};
-use crate::workflow::connect::came_to_life;
-use crate::workflow::headless::ask_for_turn;
-use crate::workflow::launch::launch_as;
-use crate::workflow::resume::take_up;
+use crate::workflow::identity::connect::mark_running;
+use crate::workflow::instance::agent_files;
+use crate::workflow::instance::agent_files::Briefing;
+use crate::workflow::instance::headless::ask_for_turn;
+use crate::workflow::lifecycle::launch::launch_as;
+use crate::workflow::lifecycle::resume::resume_any;
 
 /// How long an agent whose terminal is gone may take to end.
-const LAST_BREATH: Duration = Duration::from_secs(5);
+const EXIT_GRACE: Duration = Duration::from_secs(5);
 
 impl Rounds<'_> {
     /// Sees to it that the coder takes the turn that the run is at, and takes its handoff.
@@ -43,7 +44,7 @@ impl Rounds<'_> {
                     tdd.prompt.clone()
                 };
                 let tdd = self.next_turn(&tdd, tdd.current_iteration, prompt).await?;
-                (take_up(self.context, self.run, &self.id).await?, tdd)
+                (resume_any(self.context, self.run, &self.id).await?, tdd)
             }
         };
         (self.audience)(&TddNews::Turn {
@@ -69,7 +70,7 @@ impl Rounds<'_> {
             .store
             .write(move |w| {
                 // An agent that never spoke to its server has now been heard of.
-                came_to_life(w, &w.instance(&id)?)?;
+                mark_running(w, &w.instance(&id)?)?;
                 w.insert_tdd_response(&id, TddRole::Coder, &handoff)?;
                 w.set_tdd_step(&id, TddStep::Reviewing)
             })
@@ -136,7 +137,7 @@ impl Rounds<'_> {
             return Ok(());
         };
         let folder = self.context.claude_folder()?;
-        let deadline = tokio::time::Instant::now() + LAST_BREATH;
+        let deadline = tokio::time::Instant::now() + EXIT_GRACE;
         let mut reconciled = tokio::time::Instant::now();
         while agent::state(&folder, session) != AgentState::Gone
             && tokio::time::Instant::now() < deadline

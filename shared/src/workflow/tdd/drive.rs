@@ -1,4 +1,4 @@
-//! A run from its beginning, or from where it was left, to its result.
+//! Drives a TDD run from its start, or from where it stopped, to its result.
 
 use serde_json::json;
 
@@ -8,17 +8,21 @@ use crate::config::Cleanup;
 use crate::error::{Code, Error};
 use crate::git::{GitError, Repository};
 use crate::model::tdd::new_run_id;
-use crate::model::{InstanceId, InstanceKind, StatusEvent, TddResult, TddRun, TddStatus};
+use crate::model::{
+    InstanceId, InstanceKind, SessionMode, StatusEvent, TddResult, TddRun, TddStatus, Timestamp,
+};
 use crate::process;
 use crate::store::NewTddRun;
-use crate::workflow::finish::fail;
-use crate::workflow::instance_facts::worktree_folder;
-use crate::workflow::launch::{LaunchRequest, preflight};
-use crate::workflow::pull_forge::Pulls;
-use crate::workflow::put_away::describe;
-use crate::workflow::reconcile::reconcile_to_act;
-use crate::workflow::sync::until_left_alone;
-use crate::workflow::{Context, Run, agent_files};
+use crate::workflow::forges::pull_backend::PullBackend;
+use crate::workflow::instance::agent_files;
+use crate::workflow::instance::facts::worktree_folder;
+use crate::workflow::instance::ownership::wait_until_unowned;
+use crate::workflow::lifecycle::finish::finish_with_reviewer;
+use crate::workflow::lifecycle::launch::preflight;
+use crate::workflow::lifecycle::launch_request::ResolvedLaunch;
+use crate::workflow::lifecycle::reconcile::reconcile_to_act;
+use crate::workflow::lifecycle::remove_worktree::summarize;
+use crate::workflow::{Context, Run, Step};
 
 /// What is wanted of a run.
 #[derive(Debug, Clone)]
@@ -49,9 +53,9 @@ pub(super) async fn record(
     run: &Run,
     request: TddRequest,
 ) -> Result<(Repository, InstanceId), Error> {
-    run.step("Checking the repository")?;
+    run.step(Step::CheckingRepository)?;
     let repository = context.repository()?.clone();
-    let id = context.store.read(|r| Ok(new_run_id(&r.now()?))).await??;
+    let id = new_run_id(Timestamp::now())?;
     let branch = request.branch.unwrap_or_else(|| format!("tdd/{id}"));
     let launch = launch_request(&request.spec.text, &branch, None, request.max_reviews);
     let start = preflight(context, &repository, &launch).await?;
@@ -63,7 +67,7 @@ pub(super) async fn record(
         )
         .hint("Check out the branch that the work is for, then run it again."));
     }
-    Pulls::open(context, &repository).await?;
+    PullBackend::open(context, &repository).await?;
     let new = NewTddRun {
         repository: Context::repository_key(repository.root()),
         spec_path: request.spec.path.to_string_lossy().into_owned(),
@@ -105,7 +109,7 @@ pub async fn resume_tdd(
             "`claude-codex logs {id} --follow` shows what its coder does."
         )));
     }
-    run.step("Checking the repository")?;
+    run.step(Step::CheckingRepository)?;
     let context = &context.of(&seen.repository).await?;
     let repository = context.repository()?.clone();
     reconcile_to_act(context).await?;
@@ -136,9 +140,10 @@ pub(super) fn launch_request(
     branch: &str,
     base: Option<String>,
     max_reviews: u32,
-) -> LaunchRequest {
-    LaunchRequest {
+) -> ResolvedLaunch {
+    ResolvedLaunch {
         kind: InstanceKind::Coding,
+        session_mode: SessionMode::Headless,
         prompt: spec.to_owned(),
         issue: None,
         task: None,
@@ -243,7 +248,7 @@ fn success(tdd: &TddRun, url: Option<String>) -> TddResult {
 
 /// Records that the pull request stands, and puts the worktree away: its commits are on the forge.
 ///
-/// That it can't be put away is told; the run has got where it was to get.
+/// A failed cleanup is only reported: the run itself has succeeded.
 async fn complete(rounds: &Rounds<'_>, tdd: &TddRun, url: &str) -> Result<(), Error> {
     let context = rounds.context;
     let (id, address) = (tdd.task_id.clone(), url.to_owned());
@@ -273,7 +278,7 @@ async fn complete(rounds: &Rounds<'_>, tdd: &TddRun, url: &str) -> Result<(), Er
 /// pull request. Says what was kept.
 async fn put_worktree_away(rounds: &Rounds<'_>, tdd: &TddRun) -> Result<Option<String>, Error> {
     let (context, repository) = (rounds.context, &rounds.repository);
-    until_left_alone(context, rounds.run, &tdd.task_id).await?;
+    wait_until_unowned(context, rounds.run, &tdd.task_id).await?;
     let path = &tdd.worktree_info.path;
     if !path.exists() {
         return Ok(None);
@@ -284,7 +289,7 @@ async fn put_worktree_away(rounds: &Rounds<'_>, tdd: &TddRun) -> Result<Option<S
             return Ok(Some(format!(
                 "kept the worktree {}: {}",
                 path.display(),
-                describe(&unsaved)
+                summarize(&unsaved)
             )));
         }
         Err(error @ GitError::WorktreeLocked { .. }) => return Ok(Some(format!("kept: {error}"))),
@@ -307,11 +312,11 @@ async fn give_up(
     let context = rounds.context;
     let coder = rounds.coder().await?;
     if coder.is_some_and(|coder| coder.status.is_live()) {
-        fail(context, &tdd.task_id, event, reason).await?;
+        finish_with_reviewer(context, &tdd.task_id, event, reason).await?;
         let id = tdd.task_id.clone();
         let note = context
             .store
-            .read(move |r| Ok(r.instance(&id)?.note))
+            .read(move |r| Ok(r.instance(&id)?.note.sentence()))
             .await?;
         if let Some(note) = note {
             (rounds.audience)(&TddNews::LeftBehind { what: &note });

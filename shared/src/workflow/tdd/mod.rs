@@ -5,23 +5,23 @@
 //! session (`host-agent`), not by the process that drives the run: that one only asks for turns, follows
 //! them, and writes down each step before it is taken. So it can die at any moment, and another goes on.
 
+mod background;
 mod coding;
-mod detached;
 mod drive;
+mod prompts;
 mod reviewing;
 mod rounds;
 mod spec;
 pub(super) mod turns;
-mod words;
 
-pub use detached::{begin_tdd, keep_spec};
+pub use background::{begin_tdd, keep_spec};
 pub use drive::{TddRequest, resume_tdd, start_tdd};
 pub use spec::{TddSpec, read_spec};
 
 use crate::agent::StreamEvent;
 use crate::model::{InstanceId, TddRole, TddRun};
 
-/// Who is told what happens in a run.
+/// Receives the events of a run.
 pub type Audience<'a> = &'a (dyn Fn(&TddNews<'_>) + Send + Sync);
 
 /// Something that happened in a run.
@@ -46,7 +46,7 @@ pub enum TddNews<'a> {
     HandedOver {
         text: &'a str,
     },
-    /// What was handed over can't be reviewed; the coder is told why.
+    /// The handoff cannot be reviewed; the coder gets the reason.
     NotReviewable {
         why: &'a str,
     },

@@ -1,11 +1,11 @@
-//! The review of what the coder handed over.
+//! The reviewing step of a TDD run: launch a reviewer, and turn its last message into a verdict.
 
 use std::time::Duration;
 
 use super::TddNews;
+use super::prompts::{not_reviewable, sent_back, storable};
 use super::rounds::{Outcome, Rounds, is_published};
 use super::turns::Stream;
-use super::words::{not_reviewable, sent_back, storable};
 use crate::agent;
 use crate::error::{Code, Error};
 use crate::model::{
@@ -13,17 +13,17 @@ use crate::model::{
     StatusEvent, TakenBy, TddRole, TddRun, Verdict,
 };
 use crate::store::NextTurn;
-use crate::workflow::connect::came_to_life;
-use crate::workflow::deliver::is_in_conversation;
-use crate::workflow::finish::fail;
-use crate::workflow::pull_forge::Pulls;
-use crate::workflow::resume::take_up;
-use crate::workflow::{request_changes, request_review, wording};
+use crate::workflow::delivery::proof::is_in_conversation;
+use crate::workflow::forges::pull_backend::PullBackend;
+use crate::workflow::identity::connect::mark_running;
+use crate::workflow::lifecycle::finish::finish_with_reviewer;
+use crate::workflow::lifecycle::resume::resume_any;
+use crate::workflow::{agent_messages, request_changes, request_review};
 
 /// How often a coder may hand over what can't be reviewed before the run fails.
-const ATTEMPTS: u32 = 2;
+const MAX_ATTEMPTS: u32 = 2;
 /// How long a reviewer that has given its verdict is listened to.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+const LAST_TURN_GRACE: Duration = Duration::from_secs(3);
 
 impl Rounds<'_> {
     /// Has the handoff judged, and acts on the verdict; nothing while the run goes on.
@@ -34,9 +34,9 @@ impl Rounds<'_> {
             .store
             .read(move |r| Ok((r.instance(&id)?, r.reviews(&id)?)))
             .await?;
-        let of_round = reviews.into_iter().rfind(|review| {
-            review.round == tdd.current_iteration && review.verdict != Verdict::Lost
-        });
+        let of_round = reviews
+            .into_iter()
+            .rfind(|review| review.round == tdd.current_iteration && review.counts());
         if is_published(coder.status) {
             return self.published(&coder, of_round.as_ref()).await.map(Some);
         }
@@ -52,7 +52,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// Starts a reviewer; if what was handed over can't be reviewed the coder is told, once.
+    /// Starts a reviewer. A handoff that cannot be reviewed goes back to the coder, once.
     async fn ask_for_review(
         &self,
         tdd: &TddRun,
@@ -61,19 +61,19 @@ impl Rounds<'_> {
         let coder = if coder.status.is_live() {
             coder
         } else {
-            take_up(self.context, self.run, &self.id).await?
+            resume_any(self.context, self.run, &self.id).await?
         };
         let id = coder.id.clone();
         self.context
             .store
-            .write(move |w| came_to_life(w, &w.instance(&id)?))
+            .write(move |w| mark_running(w, &w.instance(&id)?))
             .await?;
         let handoff = tdd.coder_responses.last().map_or("", String::as_str);
         match request_review(self.context, self.run, &self.id, handoff).await {
             Ok(_) => Ok(None),
             Err(error)
                 if matches!(error.code, Code::WorktreeDirty | Code::NothingToReview)
-                    && tdd.turns_of_iteration < ATTEMPTS =>
+                    && tdd.turns_of_iteration < MAX_ATTEMPTS =>
             {
                 let why = match &error.hint {
                     Some(hint) => format!("{}. {hint}", error.message),
@@ -95,7 +95,9 @@ impl Rounds<'_> {
         coder: &Instance,
         review: &Review,
     ) -> Result<Option<Outcome>, Error> {
-        let reviewer = &review.review_instance_id;
+        let Some(reviewer) = &review.review_instance_id else {
+            return Ok(None);
+        };
         (self.audience)(&TddNews::Turn {
             role: TddRole::Reviewer,
             agent: reviewer,
@@ -132,7 +134,7 @@ impl Rounds<'_> {
             }
             self.pause(&mut reconciled).await?;
         };
-        let pulls = Pulls::open(self.context, &self.repository).await?;
+        let pulls = PullBackend::open(self.context, &self.repository).await?;
         let branch = &tdd.branch_name;
         let opened = pulls
             .open_of(self.context, &self.repository, branch)
@@ -140,14 +142,14 @@ impl Rounds<'_> {
         if let Some(pull) = opened {
             // Opened by other means than its tool.
             let why = "its work is published".to_owned();
-            fail(self.context, &coder.id, StatusEvent::Terminated, why).await?;
+            finish_with_reviewer(self.context, &coder.id, StatusEvent::Terminated, why).await?;
             return Ok(Some(Outcome::Published { url: pull.url }));
         }
         if let (None, Some(feedback)) = (&end.error, storable(&end.message)) {
             let wanted = reviewer.clone();
             self.context
                 .store
-                .write(move |w| came_to_life(w, &w.instance(&wanted)?))
+                .write(move |w| mark_running(w, &w.instance(&wanted)?))
                 .await?;
             request_changes(self.context, self.run, reviewer, &feedback, Vec::new()).await?;
             return Ok(None);
@@ -156,7 +158,7 @@ impl Rounds<'_> {
             Some(error) => format!("its turn failed: {}", storable(error).unwrap_or_default()),
             None => "it called neither create_pr nor request_changes, and said nothing".to_owned(),
         };
-        fail(self.context, reviewer, StatusEvent::Failed, why.clone()).await?;
+        finish_with_reviewer(self.context, reviewer, StatusEvent::Failed, why.clone()).await?;
         Err(no_verdict(reviewer, &why))
     }
 
@@ -168,7 +170,7 @@ impl Rounds<'_> {
         stream: &mut Stream,
     ) -> Result<(), Error> {
         let records = self.context.turn_records(reviewer);
-        let deadline = tokio::time::Instant::now() + LAST_WORDS;
+        let deadline = tokio::time::Instant::now() + LAST_TURN_GRACE;
         let mut reconciled = tokio::time::Instant::now();
         while agent::turn_end(&records, turn)?.is_none() && tokio::time::Instant::now() < deadline {
             self.tell(TddRole::Reviewer, stream)?;
@@ -181,14 +183,14 @@ impl Rounds<'_> {
     async fn sent_back(&self, tdd: &TddRun, review: &Review) -> Result<Option<Outcome>, Error> {
         let mut feedback = review.feedback.clone().unwrap_or_default();
         if !review.findings.is_empty() {
-            feedback += &format!("\n\nFindings:\n{}", wording::list(&review.findings));
+            feedback += &format!("\n\nFindings:\n{}", agent_messages::list(&review.findings));
         }
         (self.audience)(&TddNews::SentBack {
             feedback: &feedback,
         });
         let last = tdd.current_iteration >= tdd.max_iterations;
         let turn = self.unused_turn();
-        let heard = self.heard().await?;
+        let unproven_receipts = self.unproven_receipts().await?;
         let (id, tdd, said) = (self.id.clone(), tdd.clone(), feedback.clone());
         self.context
             .store
@@ -200,7 +202,7 @@ impl Rounds<'_> {
                 let mut told = Vec::new();
                 for message in w.messages(&id)? {
                     let open = message.state.is_open();
-                    if heard.contains(&message.id) {
+                    if unproven_receipts.contains(&message.id) {
                         w.taken(&message.id, TakenBy::StopHook)?;
                     } else if open && w.taken(&message.id, TakenBy::PromptHook)? {
                         match message.kind {
@@ -231,27 +233,27 @@ impl Rounds<'_> {
     }
 
     /// Returns the messages that the coder has got at the end of a turn, but nobody has seen it.
-    async fn heard(&self) -> Result<Vec<MessageId>, Error> {
+    async fn unproven_receipts(&self) -> Result<Vec<MessageId>, Error> {
         let id = self.id.clone();
         let (coder, messages) = self
             .context
             .store
             .read(move |r| Ok((r.instance(&id)?, r.messages(&id)?)))
             .await?;
-        let mut heard = Vec::new();
+        let mut unproven_receipts = Vec::new();
         for message in messages {
             if message.state == MessageState::Typed
                 && is_in_conversation(self.context, &coder, &message).await?
             {
-                heard.push(message.id);
+                unproven_receipts.push(message.id);
             }
         }
-        Ok(heard)
+        Ok(unproven_receipts)
     }
 
     /// Looks on the forge for the pull request that is said to stand.
     async fn published(&self, coder: &Instance, review: Option<&Review>) -> Result<Outcome, Error> {
-        let pulls = Pulls::open(self.context, &self.repository).await?;
+        let pulls = PullBackend::open(self.context, &self.repository).await?;
         let pull = match (coder.pr_number, &coder.branch_name) {
             (Some(number), _) => Some(pulls.get(self.context, &self.repository, number).await?),
             (None, Some(branch)) => {

@@ -1,4 +1,4 @@
-//! The rounds of a run: the coder's turn, then the review of what it handed over.
+//! Rounds of a TDD run: a coding step, then a reviewing step, until the work is published.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use crate::git::Repository;
 use crate::model::{InstanceId, Status, TddRole, TddRun, TddStep};
 use crate::workflow::{Context, Run, reconcile};
 
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often it is looked whether the agents still live.
-const RECONCILE_EVERY: Duration = Duration::from_secs(2);
+const RECONCILE_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(super) enum Outcome {
     Published { url: String },
@@ -99,6 +99,7 @@ impl Rounds<'_> {
         }
         let why = instance
             .note
+            .sentence()
             .map_or(String::new(), |note| format!(": {note}"));
         let what = match instance.status {
             Status::Terminated => "was stopped",
@@ -115,7 +116,7 @@ impl Rounds<'_> {
     }
 
     pub(super) async fn pause(&self, reconciled: &mut tokio::time::Instant) -> Result<(), Error> {
-        if reconciled.elapsed() >= RECONCILE_EVERY {
+        if reconciled.elapsed() >= RECONCILE_INTERVAL {
             if let Err(error) = reconcile(self.context).await {
                 tracing::warn!(code = %error.code, %error, "cannot reconcile");
             }
@@ -123,7 +124,7 @@ impl Rounds<'_> {
         }
         self.run
             .unless_cancelled(async {
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
                 Ok(())
             })
             .await

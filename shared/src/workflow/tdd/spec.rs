@@ -1,4 +1,4 @@
-//! The specification that a run begins with.
+//! The specification file of a TDD run: reading and bounds.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::hidden::drop_hidden;
 
 /// The largest specification, in bytes: a long book. What is longer no model follows.
-const MOST: u64 = 256 << 10;
+const MAX_BYTES: u64 = 256 << 10;
 
 /// A specification that can be worked from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,10 +36,11 @@ pub fn read_spec(path: &Path) -> Result<TddSpec, Error> {
         return Err(problem("is not a file"));
     }
     let mut bytes = Vec::new();
-    let read = File::open(&path_found).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes));
+    let read =
+        File::open(&path_found).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|source| unreadable(&source))?;
-    if bytes.len() as u64 > MOST {
-        return Err(problem(&format!("is larger than {} KiB", MOST >> 10))
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(problem(&format!("is larger than {} KiB", MAX_BYTES >> 10))
             .hint("Say what matters in fewer words, or split it into several runs."));
     }
     if bytes.contains(&0) {
@@ -82,7 +83,9 @@ mod tests {
         assert!(file(b"").ends_with("is empty"));
         assert!(file(b"a\0b").contains("is not text"));
         assert!(file(&[0xff, 0xfe, b'a']).ends_with("is not UTF-8 text"));
-        assert!(file(&vec![b'a'; usize::try_from(MOST).unwrap() + 1]).contains("is larger than"));
+        assert!(
+            file(&vec![b'a'; usize::try_from(MAX_BYTES).unwrap() + 1]).contains("is larger than")
+        );
     }
 
     #[test]

@@ -1,0 +1,227 @@
+//! Actions of `list --watch`: what a key does with the selected agent.
+
+use std::process::Command;
+
+use anstyle::Style;
+use serde_json::json;
+use shared::error::Error;
+use shared::model::{InstanceId, MergeMethod};
+use shared::workflow::{self, ChangedPull, Sent};
+
+use super::screen::Screen;
+use super::{Mode, Question, Request, Watch};
+use crate::command_context::EventRecord;
+use crate::commands::logs::activity_text;
+use crate::commands::pr::styled_diff;
+use crate::commands::{resume, send, show, stop};
+use crate::failure::Failure;
+use crate::output::{DIM, GOOD, Output};
+use crate::progress::Progress;
+use crate::text::{first_line, harmless_block};
+
+/// How much the pager shows of a diff, and of what an agent did.
+const MAX_DIFF_BYTES: usize = 2 << 20;
+const MAX_LOG_LINES: usize = 1_000;
+/// More than a screen has.
+const PEEK_LINES: u32 = 200;
+
+const HELP: &str = "\
+↑ ↓ j k        select an agent; PgUp PgDn Home End
+w              select the next one that waits for you
+Enter          attach to its terminal (Ctrl-B d comes back)
+p              peek: what its terminal shows, and a line to reply
+m              send it a message
+v              show its status, reviews, messages and latest events
+d              show what it has changed
+l              show what it said, ran and did
+M              merge its pull request
+r              resume it
+s              stop it
+?              this help
+q              quit";
+
+/// Returns the help.
+pub(super) fn help() -> Mode {
+    pager("Keys of claude-codex list --watch", HELP)
+}
+
+fn pager(title: impl Into<String>, text: &str) -> Mode {
+    Mode::Pager {
+        title: title.into(),
+        text: text.lines().map(str::to_owned).collect(),
+        top: 0,
+    }
+}
+
+impl Watch<'_> {
+    /// Does what was asked for. A failure is said in the footer.
+    pub(super) async fn act(&mut self, request: Request, screen: &Screen) -> Result<(), Failure> {
+        let doing = match &request {
+            Request::Send(id, _) => Some(format!("Sending it to {id} …")),
+            Request::Resume(id) => Some(format!("Resuming {id} …")),
+            Request::Confirmed(Question::Stop(id)) => Some(format!("Stopping {id} …")),
+            Request::Confirmed(Question::Merge(_, number)) => Some(format!("Merging #{number} …")),
+            _ => None,
+        };
+        if let Some(doing) = doing {
+            self.view.notice = Some((doing, DIM));
+            screen.draw(&mut self.view, &self.rows)?;
+        }
+        match self.done(request).await {
+            Ok(Some((text, style))) => self.view.notice = Some((first_line(&text), style)),
+            Ok(None) => {}
+            Err(Failure::Error(error)) => {
+                let hint = error.hint.as_deref().unwrap_or_default();
+                self.view
+                    .warn(first_line(&format!("{} {hint}", error.message)));
+            }
+            Err(failure) => return Err(failure),
+        }
+        Ok(())
+    }
+
+    async fn done(&mut self, request: Request) -> Result<Option<(String, Style)>, Failure> {
+        let context = self.context;
+        // Progress would be drawn over the frame.
+        let quiet = Output::new(true);
+        Ok(match request {
+            Request::Peek(id) => {
+                let peek = self.peek(&id).await?;
+                self.view.mode = Mode::Compose {
+                    id,
+                    peek: Some(peek),
+                    text: String::new(),
+                };
+                None
+            }
+            Request::Show(id) => {
+                self.view.mode = pager(format!("Agent {id}"), &show::text(context, &id).await?);
+                None
+            }
+            Request::Diff(id) => {
+                let instance = self.instance(&id).await?;
+                let work = workflow::work_diff(context, &instance, MAX_DIFF_BYTES).await?;
+                if work.diff.text.is_empty() {
+                    return Ok(Some((format!("{id} has not changed anything"), DIM)));
+                }
+                let mut text = styled_diff(&work.diff.text);
+                if work.diff.truncated {
+                    text.push_str("… the rest is left out\n");
+                }
+                self.view.mode = pager(format!("Changes of {id} since {}", work.base), &text);
+                None
+            }
+            Request::Logs(id) => {
+                self.view.mode = self.logs(&id).await?;
+                None
+            }
+            Request::Send(id, text) => {
+                let (run, _) = Progress::start(quiet);
+                let record = EventRecord::begin("send", json!({ "id": id }));
+                let result = workflow::send(context, &run, &id, &text).await;
+                let summary = |sent: &Sent| json!(sent);
+                record
+                    .end(context, &run, Some(&id), &result, summary, quiet)
+                    .await;
+                Some((send::outcome(&id, &result?), GOOD))
+            }
+            Request::Resume(id) => {
+                let instance = resume::resume_recorded(context, &id, quiet).await?;
+                Some((format!("{id} is {}", instance.status), GOOD))
+            }
+            Request::Confirmed(Question::Stop(id)) => {
+                let stopped = stop::stop_recorded(context, &id, quiet).await?;
+                let kept = stopped.kept.map(|kept| format!("; {kept}"));
+                let text = format!(
+                    "{id} is {}{}",
+                    stopped.instance.status,
+                    kept.unwrap_or_default()
+                );
+                Some((text, GOOD))
+            }
+            Request::Confirmed(Question::Merge(id, number)) => {
+                let changed = self.merge(&id, number).await?;
+                let (state, base) = (changed.pull.state, changed.pull.base_branch);
+                Some((format!("#{number} is {state} into {base}"), GOOD))
+            }
+            Request::Attach(_) | Request::Quit => None,
+        })
+    }
+
+    /// Merges the pull request of an agent, in the agent's own repository.
+    async fn merge(&self, id: &InstanceId, number: u64) -> Result<ChangedPull, Error> {
+        let quiet = Output::new(true);
+        let instance = self.instance(id).await?;
+        let context = self.context.in_repository(&instance.repository).await?;
+        let method = MergeMethod::Merge;
+        let (run, _) = Progress::start(quiet);
+        let record = EventRecord::begin("pr merge", json!({ "number": number, "method": method }));
+        let terms = workflow::MergeTerms {
+            method,
+            new_commits: workflow::NewCommits::Refuse,
+            commit: None,
+        };
+        let result = workflow::merge_pull(&context, &run, number, &terms).await;
+        let summary = |changed: &ChangedPull| json!({ "state": changed.pull.state });
+        record
+            .end(&context, &run, Some(id), &result, summary, quiet)
+            .await;
+        result
+    }
+
+    /// Returns what an agent did; of one without a transcript, what its terminal shows.
+    async fn logs(&self, id: &InstanceId) -> Result<Mode, Error> {
+        let instance = self.instance(id).await?;
+        let page = workflow::activity(self.context, &instance, None, MAX_LOG_LINES).await?;
+        let mut mode = if let Some(page) = page {
+            let text = activity_text(&page.items, MAX_LOG_LINES);
+            pager(format!("What {id} did"), &text)
+        } else {
+            let lines = u32::try_from(MAX_LOG_LINES).unwrap_or(u32::MAX);
+            let shown = workflow::tail(self.context, &instance, lines).await?;
+            pager(format!("Terminal of {id}"), &harmless_block(&shown))
+        };
+        if let Mode::Pager { top, .. } = &mut mode {
+            // The end is what a person looks for; drawing limits it.
+            *top = usize::MAX / 2;
+        }
+        Ok(mode)
+    }
+
+    async fn peek(&self, id: &InstanceId) -> Result<Vec<String>, Error> {
+        let instance = self.instance(id).await?;
+        let shown = workflow::tail(self.context, &instance, PEEK_LINES).await?;
+        Ok(harmless_block(&shown).lines().map(str::to_owned).collect())
+    }
+
+    /// Reads again what the terminal shows while a person looks at it. If it is gone, the last picture stays.
+    pub(super) async fn refresh_peek(&mut self) {
+        let Mode::Compose {
+            id, peek: Some(_), ..
+        } = &self.view.mode
+        else {
+            return;
+        };
+        let fresh = self.peek(&id.clone()).await;
+        if let (Ok(fresh), Mode::Compose { peek, .. }) = (fresh, &mut self.view.mode) {
+            *peek = Some(fresh);
+        }
+    }
+
+    /// Attaches to the agent until the person detaches.
+    pub(super) async fn attach(&mut self, id: &InstanceId) -> Result<(), Failure> {
+        let instance = self.instance(id).await?;
+        let problem = match workflow::attach_argv(self.context, &instance) {
+            Err(error) => Some(error.message),
+            Ok(command) => command.split_first().and_then(|(program, arguments)| {
+                let left = Command::new(program).args(arguments).status();
+                left.err()
+                    .map(|error| format!("cannot start tmux: {error}"))
+            }),
+        };
+        if let Some(problem) = problem {
+            self.view.warn(problem);
+        }
+        Ok(())
+    }
+}

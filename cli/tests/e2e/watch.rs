@@ -1,0 +1,160 @@
+//! `list --watch` in a terminal of 80 columns and 24 lines: many agents, long texts, another size, and its keys.
+
+use std::path::Path;
+
+use shared::model::{InstanceKind, Origin, StatusEvent};
+use shared::store::NewInstance;
+
+use tests::{Terminal, TestEnv, sample_instance, until, until_or};
+
+use crate::PROGRAM;
+use crate::support::env_with_agent;
+
+const AGENTS: usize = 30;
+
+/// Adds agents that have ended, with more to say than a line has room for.
+fn add_ended(env: &TestEnv) {
+    let repository = env.repository().to_str().unwrap().to_owned();
+    for number in 1..=AGENTS {
+        let id = format!("plan-the-work-{number:02}-a1");
+        let new = NewInstance {
+            kind: InstanceKind::Planning,
+            origin: Origin::Launched,
+            repository: repository.clone(),
+            worktree_path: format!("/nowhere/{id}").into(),
+            branch_name: Some(format!("codex/{id}-{}", "long".repeat(20))),
+            prompt: "日本語 and more than fits into a line. ".repeat(20),
+            ..sample_instance(&id)
+        };
+        let added = env.store().write_now(|w| {
+            w.insert_instance(&new, None)?;
+            w.transition(&new.id, StatusEvent::Connected)?;
+            w.transition(&new.id, StatusEvent::PlanDone)?;
+            w.set_put_away(&new.id)
+        });
+        added.unwrap();
+    }
+}
+
+fn watch<'e>(env: &'e TestEnv, more: &str) -> Terminal<'e> {
+    let command =
+        format!("echo before; '{PROGRAM}' list --watch {more}; echo after; exec sleep 600");
+    Terminal::sized(env, 80, 24, &[&command])
+}
+
+fn resize(env: &TestEnv, terminal: &Terminal<'_>, columns: &str, lines: &str) {
+    let size = ["resize-window", "-x", columns, "-y", lines];
+    let resized = env.tmux_on(terminal.socket(), &size);
+    assert!(resized.status.success(), "{resized:?}");
+}
+
+/// Checks that the title is the first line, the footer the last, and the selected agent between them.
+fn assert_whole(terminal: &Terminal<'_>, lines: usize, selected: &str) {
+    let whole = || {
+        let shown = terminal.screen();
+        let rows: Vec<&str> = shown.lines().collect();
+        rows.len() == lines
+            && rows[0].starts_with("  ID")
+            && rows[lines - 1].starts_with("↑↓ select")
+            && rows[lines - 2].starts_with("agent ")
+            && rows[1..lines - 2]
+                .iter()
+                .all(|row| row.contains("plan-the-work-"))
+            && shown.matches("▸").count() == 1
+            && shown.contains(&format!("▸ {selected}"))
+    };
+    until_or(
+        &format!("{selected} is selected on {lines} lines"),
+        whole,
+        || terminal.screen(),
+    );
+}
+
+#[test]
+fn many_agents_fit_into_24_lines_and_into_another_size() {
+    let env = env_with_agent();
+    add_ended(&env);
+    let terminal = watch(&env, "--all");
+    assert_whole(&terminal, 24, "plan-the-work-01-a1");
+    terminal.press(&["End"]);
+    assert_whole(&terminal, 24, "plan-the-work-30-a1");
+    for _ in 0..25 {
+        terminal.press(&["k"]);
+    }
+    assert_whole(&terminal, 24, "plan-the-work-05-a1");
+    for (columns, lines) in [(60, 12), (60, 6), (130, 30), (80, 24)] {
+        resize(&env, &terminal, &columns.to_string(), &lines.to_string());
+        assert_whole(&terminal, lines, "plan-the-work-05-a1");
+    }
+    terminal.press(&["?"]);
+    terminal.until_shows("merge its pull request");
+    terminal.press(&["Escape"]);
+    assert_whole(&terminal, 24, "plan-the-work-05-a1");
+    terminal.press(&["M"]);
+    terminal.until_shows("plan-the-work-05-a1 has no pull request");
+    terminal.press(&["w"]);
+    terminal.until_shows("Nobody waits for you");
+    terminal.press(&["q"]);
+    // What was there before is there again.
+    terminal.until_shows("after");
+    let shown = terminal.screen();
+    assert!(
+        shown.contains("before") && !shown.contains("plan-the-work"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_watched_agent_is_peeked_at_answered_and_read() {
+    let mut env = env_with_agent();
+    // It repeats what is typed into it.
+    env.set("CODEX_AGENT_COMMAND", "sh -c 'seq 100; exec cat'");
+    env.text(&["code", "First"]);
+    let terminal = watch(&env, "");
+    terminal.until_shows("▸ work-first-a1");
+    terminal.press(&["p"]);
+    terminal.until_shows("Terminal of work-first-a1");
+    terminal.until_shows("To work-first-a1 (Enter sends, Esc cancels):");
+    assert!(
+        terminal.screen().contains("\n100\n"),
+        "{}",
+        terminal.screen()
+    );
+    terminal.press(&["Not this", "C-u", "Take é care q", "Enter"]);
+    until("it has the message", || {
+        let messages = env.json(&["show", "work-first-a1"])["messages"].clone();
+        messages.to_string().contains("Take é care q")
+    });
+    terminal.until_shows("▸ work-first-a1");
+    terminal.press(&["m", "Never sent", "Escape"]);
+    until("nothing is written any more", || {
+        terminal.screen().contains("agent 1 of 1")
+    });
+    let worktree = env.json(&["show", "work-first-a1"])["worktreePath"].clone();
+    let worktree = Path::new(worktree.as_str().unwrap());
+    std::fs::write(
+        worktree.join("new.txt"),
+        format!("\u{1b}[2J{}\n", "wide ".repeat(60)),
+    )
+    .unwrap();
+    env.git_in(worktree, &["add", "new.txt"]);
+    terminal.press(&["d"]);
+    terminal.until_shows("Changes of work-first-a1");
+    terminal.until_shows("+<U+001B>[2Jwide wide");
+    terminal.press(&["q"]);
+    terminal.until_shows("▸ work-first-a1");
+    terminal.press(&["l"]);
+    terminal.until_shows("100");
+    terminal.press(&["q"]);
+    terminal.until_shows("▸ work-first-a1");
+    terminal.press(&["s", "y"]);
+    until("it is stopped", || {
+        env.json(&["show", "work-first-a1"])["status"] == "terminated"
+    });
+    terminal.until_shows("unsaved work k");
+    let messages = env.json(&["show", "work-first-a1"])["messages"].to_string();
+    assert!(
+        !messages.contains("Never sent") && !messages.contains("Not this"),
+        "{messages}"
+    );
+}

@@ -1,0 +1,296 @@
+//! Standings of open pull requests: mergeable or conflicting, behind the base, behind the branch, approved for which commit.
+//!
+//! Tips and counts are read by libgit2. Conflicts need a merge in the object database; its result is kept in `pull_standings`
+//! for as long as neither base nor head moves, and boards show what is kept.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::moved_branch::{commits, moved_branch};
+use super::pull_agent::agent_among;
+use crate::error::Error;
+use crate::git::{Oid, Repository};
+use crate::model::pull_request::is_local_url;
+use crate::model::{Instance, InstanceId, Mergeable, PullRequest, PullState, Review, Verdict};
+use crate::store::PullStanding;
+use crate::workflow::Context;
+
+/// How an open pull request stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Standing {
+    pub mergeable: Mergeable,
+    /// Files in which a merge conflicts, at most twenty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
+    /// Commits of the base branch that it lacks; absent if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<usize>,
+    /// Commits of its branch that it lacks: `claude-codex pr update N`.
+    pub new_commits: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<PullApproval>,
+    /// The agent's work has to be approved, and the head is not.
+    pub needs_approval: bool,
+}
+
+/// The last verdict about a pull request, if it is an approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PullApproval {
+    pub commit: String,
+    /// The reviewer; absent if it was a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<InstanceId>,
+    /// Whether the pull request still stands for that commit.
+    pub is_head: bool,
+}
+
+impl Standing {
+    /// Says in a few words each what a person should know, what matters most first.
+    pub fn phrases(&self, base: &str) -> Vec<String> {
+        let mut phrases = Vec::new();
+        match self.mergeable {
+            Mergeable::Conflicting => phrases.push(conflict_phrase(base, &self.conflicts)),
+            Mergeable::Blocked => phrases.push("blocked by a rule of the forge".to_owned()),
+            Mergeable::Clean => phrases.push("mergeable".to_owned()),
+            Mergeable::Unknown => {}
+        }
+        if self.new_commits > 0 {
+            phrases.push(format!("lacks {} of its branch", commits(self.new_commits)));
+        }
+        if let Some(behind) = self.behind.filter(|behind| *behind > 0) {
+            phrases.push(format!("{} behind {base}", commits(behind)));
+        }
+        match &self.approval {
+            Some(approval) if approval.is_head => phrases.push("approved".to_owned()),
+            Some(approval) => {
+                let commit = approval.commit.get(..10).unwrap_or(&approval.commit);
+                phrases.push(format!("approved at {commit}, not at its head"));
+            }
+            None if self.needs_approval => phrases.push("not approved".to_owned()),
+            None => {}
+        }
+        phrases
+    }
+}
+
+fn conflict_phrase(base: &str, files: &[String]) -> String {
+    match files {
+        [] => format!("conflicts with {base}"),
+        [one] => format!("conflicts with {base} in {one}"),
+        many => format!("conflicts with {base} in {} files", many.len()),
+    }
+}
+
+/// Returns how each pull request stands, in the same order; none for one that is not open.
+pub async fn standings(
+    context: &Context,
+    pulls: &[PullRequest],
+) -> Result<Vec<Option<Standing>>, Error> {
+    let repository = context.repository()?;
+    let key = Context::repository_key(repository.root());
+    let published = context.store.read(move |r| r.published(&key)).await?;
+    let mut standings = Vec::with_capacity(pulls.len());
+    for pull in pulls {
+        standings.push(if pull.state == PullState::Open {
+            let agent = agent_among(&published, pull);
+            Some(standing(context, repository, pull, agent).await?)
+        } else {
+            None
+        });
+    }
+    Ok(standings)
+}
+
+/// Computes again how the open pull requests of the built-in forge stand whose base or head has moved, for those who look next.
+pub(crate) async fn refresh_standings(context: &Context) -> Result<(), Error> {
+    /// Each costs a merge in the object database.
+    const MAX_REFRESHED: usize = 50;
+    let repository = context.repository()?;
+    let key = Context::repository_key(repository.root());
+    let open = context
+        .store
+        .read(move |r| r.pull_requests(&key, Some(PullState::Open), MAX_REFRESHED))
+        .await?;
+    for pull in &open {
+        computed(context, repository, pull).await?;
+    }
+    Ok(())
+}
+
+async fn standing(
+    context: &Context,
+    repository: &Repository,
+    pull: &PullRequest,
+    agent: Option<&Instance>,
+) -> Result<Standing, Error> {
+    let approval = match agent {
+        Some(agent) => approval(context, agent, pull).await?,
+        None => None,
+    };
+    let is_approved = approval.as_ref().is_some_and(|approval| approval.is_head);
+    let needs_approval = agent.is_some_and(|agent| agent.require_review) && !is_approved;
+    let local = if is_local_url(&pull.url) {
+        computed(context, repository, pull).await?
+    } else {
+        None
+    };
+    if let Some(found) = local {
+        return Ok(Standing {
+            mergeable: if found.conflicts.is_empty() {
+                Mergeable::Clean
+            } else {
+                Mergeable::Conflicting
+            },
+            conflicts: found.conflicts,
+            behind: Some(found.behind),
+            new_commits: found.new_commits,
+            approval,
+            needs_approval,
+        });
+    }
+    let moved = moved_branch(context, repository, pull).await?;
+    Ok(Standing {
+        mergeable: pull.mergeable.unwrap_or(Mergeable::Unknown),
+        conflicts: Vec::new(),
+        behind: None,
+        new_commits: moved.map_or(0, |moved| moved.commits),
+        approval,
+        needs_approval,
+    })
+}
+
+/// Returns how a pull request of the built-in forge stands, from what is kept if that is still so; none if its base is gone.
+async fn computed(
+    context: &Context,
+    repository: &Repository,
+    pull: &PullRequest,
+) -> Result<Option<PullStanding>, Error> {
+    let key = Context::repository_key(repository.root());
+    let Some(base) = repository.branch_tip(&pull.base_branch).await? else {
+        return Ok(None);
+    };
+    let Ok(head) = repository.resolve(&pull.head_commit).await else {
+        return Ok(None);
+    };
+    let moved = moved_branch(context, repository, pull).await?;
+    let new_commits = moved.map_or(0, |moved| moved.commits);
+    let (wanted, number) = (key.clone(), pull.number);
+    let kept = context
+        .store
+        .read(move |r| r.pull_standing(&wanted, number))
+        .await?;
+    let kept =
+        kept.filter(|kept| kept.base_commit == base.as_str() && kept.head_commit == head.as_str());
+    if let Some(kept) = &kept
+        && kept.new_commits == new_commits
+    {
+        return Ok(Some(kept.clone()));
+    }
+    let (conflicts, behind) = match kept {
+        Some(kept) => (kept.conflicts, kept.behind),
+        None => (
+            repository.conflicts(&base, &head).await?,
+            repository
+                .ahead_behind(base.as_str(), head.as_str())
+                .await?
+                .behind,
+        ),
+    };
+    let found = PullStanding {
+        repository: key,
+        number,
+        base_commit: base.as_str().to_owned(),
+        head_commit: head.as_str().to_owned(),
+        conflicts,
+        behind,
+        new_commits,
+    };
+    let kept = found.clone();
+    // A database that can't be written to is no reason not to answer.
+    if let Err(error) = context
+        .store
+        .write(move |w| w.set_pull_standing(&kept))
+        .await
+    {
+        tracing::warn!(%error, "cannot keep how pull request {number} stands");
+    }
+    Ok(Some(found))
+}
+
+/// Returns the files in which a commit conflicts with the base of a pull request of the built-in forge.
+pub(crate) async fn conflicting_files(
+    repository: &Repository,
+    pull: &PullRequest,
+    head: &Oid,
+) -> Result<Vec<String>, Error> {
+    match repository.branch_tip(&pull.base_branch).await? {
+        Some(base) => Ok(repository.conflicts(&base, head).await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the approval of a pull request, unless the last verdict was another.
+async fn approval(
+    context: &Context,
+    agent: &Instance,
+    pull: &PullRequest,
+) -> Result<Option<PullApproval>, Error> {
+    let id = agent.id.clone();
+    let reviews = context.store.read(move |r| r.reviews(&id)).await?;
+    let decided = |review: &&Review| {
+        matches!(
+            review.verdict,
+            Verdict::Approved | Verdict::ChangesRequested
+        )
+    };
+    let last = reviews.iter().rfind(decided);
+    let approved = last.filter(|review| review.verdict == Verdict::Approved);
+    Ok(approved.map(|review| PullApproval {
+        commit: review.commit_id.clone(),
+        by: review.review_instance_id.clone(),
+        is_head: review.commit_id == pull.head_commit,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_say_what_matters_most_first() {
+        let mut standing = Standing {
+            mergeable: Mergeable::Clean,
+            conflicts: Vec::new(),
+            behind: Some(0),
+            new_commits: 0,
+            approval: None,
+            needs_approval: false,
+        };
+        assert_eq!(standing.phrases("main"), ["mergeable"]);
+        standing.mergeable = Mergeable::Conflicting;
+        standing.conflicts = vec!["a.rs".to_owned()];
+        standing.behind = Some(1);
+        standing.new_commits = 2;
+        standing.needs_approval = true;
+        assert_eq!(
+            standing.phrases("main"),
+            [
+                "conflicts with main in a.rs",
+                "lacks 2 commits of its branch",
+                "1 commit behind main",
+                "not approved",
+            ]
+        );
+        standing.approval = Some(PullApproval {
+            commit: "0123456789abcdef".to_owned(),
+            by: None,
+            is_head: false,
+        });
+        assert_eq!(
+            standing.phrases("main").last().unwrap(),
+            "approved at 0123456789, not at its head"
+        );
+    }
+}
