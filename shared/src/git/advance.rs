@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::discovery::Repository;
 use super::error::{BranchUse, GitError};
 use super::lock::WorktreeLock;
-use super::moving_checkout::{MovingCheckout, is_locked_by_us};
+use super::moving_checkout::{MovingCheckout, is_locked_by_us, remove_lock_of_ours};
 use super::names::check_branch;
 use super::oid::Oid;
 use super::paths::path_of_line;
@@ -166,6 +166,13 @@ impl Repository {
             }
         }
         Ok(resumed)
+    }
+
+    /// Removes the index locks of a merge that is over, whose process died before it had removed them.
+    pub fn unlock_merged(&self, _merges: &MergeLock) {
+        for (git_dir, _) in self.git_dirs() {
+            remove_lock_of_ours(&git_dir);
+        }
     }
 
     /// Tells whether a commit is another, or has it among its ancestors.

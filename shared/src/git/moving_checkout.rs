@@ -26,6 +26,7 @@ const MAX_PATHS: usize = 500;
 /// Files that an error names.
 const MAX_SHOWN: usize = 20;
 /// The index that is made ready beside the one in use.
+const INDEX_LOCK: &str = "index.lock";
 const NEXT_INDEX: &str = "claude-codex.index";
 
 /// A worktree that has the branch checked out.
@@ -48,7 +49,7 @@ impl MovingCheckout<'_> {
     }
 
     fn index_lock(&self) -> PathBuf {
-        self.git_dir.join("index.lock")
+        self.git_dir.join(INDEX_LOCK)
     }
 
     /// Keeps other gits from changing the index, as they do themselves.
@@ -82,10 +83,7 @@ impl MovingCheckout<'_> {
     }
 
     pub(super) fn unlock_index(&self) {
-        let _ = std::fs::remove_file(self.next_index());
-        if is_locked_by_us(&self.git_dir) {
-            let _ = std::fs::remove_file(self.index_lock());
-        }
+        remove_lock_of_ours(&self.git_dir);
     }
 
     /// Refuses a move that would overwrite files which git ignores: `read-tree` takes those for worthless.
@@ -422,7 +420,15 @@ impl Change {
     }
 }
 
+/// Unlocks an index that a merge has locked, if it still is.
+pub(super) fn remove_lock_of_ours(git_dir: &Path) {
+    let _ = std::fs::remove_file(git_dir.join(NEXT_INDEX));
+    if is_locked_by_us(git_dir) {
+        let _ = std::fs::remove_file(git_dir.join(INDEX_LOCK));
+    }
+}
+
 /// Tells whether an index is locked by a merge.
 pub(super) fn is_locked_by_us(git_dir: &Path) -> bool {
-    std::fs::read(git_dir.join("index.lock")).is_ok_and(|found| found == OURS)
+    std::fs::read(git_dir.join(INDEX_LOCK)).is_ok_and(|found| found == OURS)
 }

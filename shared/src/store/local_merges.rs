@@ -71,8 +71,10 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Records that a merge is done: the base branch has it, whatever was said of the pull request meanwhile.
-    pub fn finish_local_merge(&self, merge: &LocalMerge) -> Result<PullRequest, StoreError> {
+    /// Marks the pull request of a merge as merged: the base branch has it, whatever was said of it meanwhile.
+    ///
+    /// The merge itself is recorded until its worktrees are unlocked.
+    pub fn mark_locally_merged(&self, merge: &LocalMerge) -> Result<PullRequest, StoreError> {
         self.connection
             .prepare_cached(&format!(
                 "UPDATE pull_requests SET state = 'merged', merge_commit = ?3, merged_at = {NOW},
@@ -80,11 +82,10 @@ impl Writer<'_> {
                  WHERE repository = ?1 AND number = ?2 AND state <> 'merged'"
             ))?
             .execute(params![merge.repository, merge.number, merge.new_commit])?;
-        self.forget_local_merge(&merge.repository)?;
         self.pull_request(&merge.repository, merge.number)
     }
 
-    /// Forgets a merge that was not taken.
+    /// Forgets a merge that is over, or was not taken.
     pub fn forget_local_merge(&self, repository: &str) -> Result<(), StoreError> {
         self.connection
             .prepare_cached("DELETE FROM local_merges WHERE repository = ?1")?

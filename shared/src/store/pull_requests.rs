@@ -220,12 +220,17 @@ impl Writer<'_> {
     }
 
     /// Records that an open pull request was merged, and as which commit; a second time changes nothing.
+    ///
+    /// Neither does this if we are merging it: then it is merged once its worktrees have followed.
     pub fn merge_pull_request(
         &self,
         repository: &str,
         number: u64,
         merge_commit: &str,
     ) -> Result<PullRequest, StoreError> {
+        if self.is_merging(repository, number)? {
+            return self.pull_request(repository, number);
+        }
         self.connection
             .prepare_cached(&format!(
                 "UPDATE pull_requests SET state = 'merged', merge_commit = ?3, merged_at = {NOW},
@@ -236,11 +241,16 @@ impl Writer<'_> {
         self.expect_state(repository, number, PullState::Merged)
     }
 
-    fn refuse_merging(&self, repository: &str, number: u64) -> Result<(), StoreError> {
+    fn is_merging(&self, repository: &str, number: u64) -> Result<bool, StoreError> {
         let merging = self.local_merge(repository)?;
-        match merging.filter(|merge| merge.number == number) {
-            Some(_) => Err(StoreError::PullRequestMerging { number }),
-            None => Ok(()),
+        Ok(merging.is_some_and(|merge| merge.number == number))
+    }
+
+    fn refuse_merging(&self, repository: &str, number: u64) -> Result<(), StoreError> {
+        if self.is_merging(repository, number)? {
+            Err(StoreError::PullRequestMerging { number })
+        } else {
+            Ok(())
         }
     }
 
@@ -406,7 +416,15 @@ mod tests {
                 w.move_pull_request("/a", 1, "c1", "c2"),
                 Err(StoreError::PullRequestMerging { number: 1 })
             ));
-            assert_eq!(w.finish_local_merge(&merge)?.head_commit, "c1");
+            let seen = w.merge_pull_request("/a", 1, "b2")?;
+            assert_eq!(
+                seen.state,
+                PullState::Open,
+                "its worktrees have not followed"
+            );
+            assert_eq!(w.mark_locally_merged(&merge)?.head_commit, "c1");
+            assert!(w.local_merge("/a")?.is_some(), "its worktrees are locked");
+            w.forget_local_merge("/a")?;
             assert!(!w.begin_local_merge(&merge, "c1")?, "merged");
             let merged = w.merged_pull_request("/a", &new("one"), "c1")?;
             assert_eq!(merged.map(|pull| pull.number), Some(1));

@@ -114,6 +114,7 @@ pub(super) fn merged_once(stage: &Stage) {
         .count();
     assert_eq!(merged, 1, "{subjects}");
     assert_eq!(env.git(&["status", "--porcelain"]), "");
+    assert!(!env.path("repo/.git/index.lock").exists());
 }
 
 fn pull_request() -> Value {

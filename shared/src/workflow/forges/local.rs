@@ -259,11 +259,12 @@ pub(crate) async fn merge(
         .await;
     match advanced {
         Ok(moved) => {
-            let merged = record_merged(context, &begun).await?;
+            let merged = mark_merged(context, &begun).await?;
             // The merge stands, whatever becomes of its hook.
             if let Err(error) = moved.release().await {
                 tracing::warn!(%error, "the hook post-merge");
             }
+            forget(context, &begun).await?;
             Ok(merged)
         }
         // This finds out how far it got: mostly nowhere.
@@ -308,34 +309,50 @@ async fn settle(
     let Some(begun) = begun else {
         return Ok(None);
     };
-    let resumed = match (Oid::parse(&begun.old_commit), Oid::parse(&begun.new_commit)) {
-        (Some(old), Some(new)) => {
-            repository
-                .resume_advance(turn, &begun.base_branch, &old, &new)
-                .await?
+    let (wanted, number) = (begun.repository.clone(), begun.number);
+    let pull = context
+        .store
+        .read(move |r| r.pull_request(&wanted, number))
+        .await?;
+    let merged = if pull.state == PullState::Merged {
+        // The worktrees have followed, and may have gone on since.
+        repository.unlock_merged(turn);
+        Some(pull)
+    } else {
+        let commits = Oid::parse(&begun.old_commit).zip(Oid::parse(&begun.new_commit));
+        let resumed = match commits {
+            Some((old, new)) => {
+                repository
+                    .resume_advance(turn, &begun.base_branch, &old, &new)
+                    .await?
+            }
+            None => Resumed::NotBegun,
+        };
+        match resumed {
+            Resumed::Finished => Some(mark_merged(context, &begun).await?),
+            Resumed::NotBegun => None,
         }
-        _ => Resumed::NotBegun,
     };
-    match resumed {
-        Resumed::Finished => Ok(Some(record_merged(context, &begun).await?)),
-        Resumed::NotBegun => {
-            let wanted = key(repository);
-            context
-                .store
-                .write(move |w| w.forget_local_merge(&wanted))
-                .await?;
-            Ok(None)
-        }
-    }
+    forget(context, &begun).await?;
+    Ok(merged)
 }
 
-async fn record_merged(context: &Context, begun: &LocalMerge) -> Result<PullRequest, Error> {
+async fn mark_merged(context: &Context, begun: &LocalMerge) -> Result<PullRequest, Error> {
     let begun = begun.clone();
     let merged = context
         .store
-        .write(move |w| w.finish_local_merge(&begun))
+        .write(move |w| w.mark_locally_merged(&begun))
         .await?;
     Ok(merged)
+}
+
+async fn forget(context: &Context, begun: &LocalMerge) -> Result<(), Error> {
+    let repository = begun.repository.clone();
+    context
+        .store
+        .write(move |w| w.forget_local_merge(&repository))
+        .await?;
+    Ok(())
 }
 
 async fn merged(
