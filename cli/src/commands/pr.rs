@@ -12,11 +12,12 @@ mod work;
 
 use clap::{Args, Subcommand};
 use shared::model::{MergeMethod, PullState};
-use shared::workflow::{MergeTerms, NewCommits};
+use shared::workflow::{self, MergeTerms, NewCommits};
 
 use self::create::CreateArgs;
 pub(crate) use self::diff::styled_diff;
 use self::review::{ApproveArgs, CommentArgs, RequestChangesArgs};
+use crate::command_context;
 use crate::completion;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -91,14 +92,40 @@ struct StateFilter(Option<PullState>);
 #[derive(Debug, Args)]
 struct Number {
     /// The number or address of the pull request
-    #[arg(value_name = "N", value_parser = number, add = completion::pulls())]
+    #[arg(value_name = "N", value_parser = pull_name, add = completion::pulls())]
+    name: PullName,
+}
+
+/// How a person names a pull request: by its number, or by an address that has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PullName {
     number: u64,
+    address: Option<String>,
+}
+
+impl PrCommand {
+    /// Returns how the command names its pull request, if it is about one.
+    const fn pull(&self) -> Option<&PullName> {
+        match self {
+            Self::List(_) | Self::Create(_) => None,
+            Self::Show(args)
+            | Self::Diff(args)
+            | Self::Update(args)
+            | Self::Resolve(args)
+            | Self::Close(args)
+            | Self::Reopen(args) => Some(&args.name),
+            Self::Merge(args) => Some(&args.pull.name),
+            Self::RequestChanges(args) => args.of.work.pull(),
+            Self::Comment(args) => args.of.work.pull(),
+            Self::Approve(args) => args.of.work.pull(),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
 struct MergeArgs {
     #[command(flatten)]
-    number: Number,
+    pull: Number,
     /// merge (a merge commit), squash (one commit) or rebase (commits on top of the base)
     #[arg(long, value_name = "METHOD", default_value_t = MergeMethod::Merge)]
     method: MergeMethod,
@@ -111,14 +138,22 @@ struct MergeArgs {
 }
 
 pub(crate) async fn pr(args: PrArgs, output: Output) -> Result<(), Failure> {
+    if let Some(PullName {
+        number,
+        address: Some(address),
+    }) = args.command.pull()
+    {
+        let context = command_context::open(output).await?;
+        workflow::check_pull_address(&context, address, *number).await?;
+    }
     match args.command {
         PrCommand::Create(args) => create::create(args, output).await,
         PrCommand::RequestChanges(args) => review::request_changes(&args, output).await,
         PrCommand::Comment(args) => review::comment(args, output).await,
         PrCommand::Approve(args) => review::approve(&args, output).await,
         PrCommand::List(args) => list::list(args.state.0, args.limit as usize, output).await,
-        PrCommand::Show(args) => show::show(args.number, output).await,
-        PrCommand::Diff(args) => diff::diff(args.number, output).await,
+        PrCommand::Show(args) => show::show(args.name.number, output).await,
+        PrCommand::Diff(args) => diff::diff(args.name.number, output).await,
         PrCommand::Merge(args) => {
             let new_commits = if args.as_published {
                 NewCommits::LeaveOut
@@ -130,12 +165,12 @@ pub(crate) async fn pr(args: PrArgs, output: Output) -> Result<(), Failure> {
                 new_commits,
                 commit: args.commit,
             };
-            merge::merge(args.number.number, terms, output).await
+            merge::merge(args.pull.name.number, terms, output).await
         }
-        PrCommand::Resolve(args) => resolve::resolve(args.number, output).await,
-        PrCommand::Update(args) => update::update(args.number, output).await,
-        PrCommand::Close(args) => merge::close(args.number, output).await,
-        PrCommand::Reopen(args) => merge::reopen(args.number, output).await,
+        PrCommand::Resolve(args) => resolve::resolve(args.name.number, output).await,
+        PrCommand::Update(args) => update::update(args.name.number, output).await,
+        PrCommand::Close(args) => merge::close(args.name.number, output).await,
+        PrCommand::Reopen(args) => merge::reopen(args.name.number, output).await,
     }
 }
 
@@ -149,18 +184,24 @@ fn state_filter(word: &str) -> Result<StateFilter, String> {
         .map_err(|_| "expected open, closed, merged or all".to_owned())
 }
 
-/// Reads `3`, `#3`, `codex://pull/app/3` and `https://github.com/o/r/pull/3`.
-fn number(text: &str) -> Result<u64, String> {
-    let address = text.contains("/pull/") || text.starts_with("codex://pull/");
-    let digits = match text.rsplit_once('/') {
-        Some((_, last)) if address => last,
-        _ => text.strip_prefix('#').unwrap_or(text),
+/// Reads `3`, `#3`, `codex://pull/app/3` and `https://github.com/o/r/pull/3`, also of a page of it such as `/files`.
+fn pull_name(text: &str) -> Result<PullName, String> {
+    let (digits, address) = if let Some((folder, number)) = local_parts(text) {
+        (number, Some(format!("codex://pull/{folder}/{number}")))
+    } else if let Some((site, rest)) = text.split_once("/pull/") {
+        let number = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        (number, Some(format!("{site}/pull/{number}")))
+    } else {
+        (text.strip_prefix('#').unwrap_or(text), None)
     };
-    digits
-        .parse()
-        .ok()
-        .filter(|number| *number > 0)
+    let number = digits.parse().ok().filter(|number| *number > 0);
+    number
+        .map(|number| PullName { number, address })
         .ok_or_else(|| "expected a number or the address of a pull request".to_owned())
+}
+
+fn local_parts(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix("codex://pull/")?.rsplit_once('/')
 }
 
 /// Reads the id of a commit, or the first digits of one.
@@ -176,13 +217,17 @@ mod tests {
 
     #[test]
     fn a_pull_request_is_named_by_number_or_address() {
-        for text in [
-            "3",
-            "#3",
-            "codex://pull/app/3",
-            "https://github.com/o/r/pull/3",
+        for (text, address) in [
+            ("3", None),
+            ("#3", None),
+            ("codex://pull/app/3", Some("codex://pull/app/3")),
+            (
+                "https://github.com/o/r/pull/3/files#r1",
+                Some("https://github.com/o/r/pull/3"),
+            ),
         ] {
-            assert_eq!(number(text), Ok(3), "{text}");
+            let address = address.map(str::to_owned);
+            assert_eq!(pull_name(text), Ok(PullName { number: 3, address }));
         }
         for text in [
             "",
@@ -191,8 +236,9 @@ mod tests {
             "x",
             "work-42-a1",
             "https://github.com/o/r/issues/3",
+            "codex://pull/app",
         ] {
-            assert!(number(text).is_err(), "{text}");
+            assert!(pull_name(text).is_err(), "{text}");
         }
     }
 

@@ -61,6 +61,15 @@ fn from_coding_to_merged_without_anybody() {
     assert_eq!(listed.as_array().unwrap().len(), 1);
     let shown = env.json(&["pr", "show", "codex://pull/repo/1"]);
     assert_eq!(shown, listed[0]);
+    // The same number means something else there.
+    for elsewhere in ["codex://pull/other/1", "https://github.com/o/r/pull/1"] {
+        for verb in [
+            vec!["pr", "merge", elsewhere],
+            vec!["pr", "request-changes", elsewhere, "no"],
+        ] {
+            assert_eq!(env.refused(&verb), "PULL_REQUEST_NOT_FOUND");
+        }
+    }
     assert_eq!(shown["title"], "Add the work");
     let body = shown["body"].as_str().unwrap();
     assert!(body.contains("It does what was asked."), "{body}");

@@ -81,6 +81,7 @@ pub use notify::{NotifyFailure, notify, notify_of};
 pub use plan::create_task::{CreateTask, CreatedTask, create_task};
 pub use plan::edit_task::{TaskEdit, TaskMove, add_task, edit_task, move_task};
 pub use plan::task_issue::TaskIssue;
+pub use pull::address::check_pull_address;
 pub use pull::publish::{PublishOutcome, Published, create_pr};
 pub use pull::pull_agent::coder_of_pull;
 pub use pull::pulls::{ChangedPull, close_pull, merge_pull, pull, pull_diff, pulls, reopen_pull};

@@ -19,7 +19,7 @@ use crate::text::harmless;
 #[derive(Debug, Args)]
 pub(super) struct RequestChangesArgs {
     #[command(flatten)]
-    of: WorkArg,
+    pub(super) of: WorkArg,
     /// What is to be changed; `-` reads it from standard input. May be left out if comments are pending
     text: Option<String>,
 }
@@ -27,7 +27,7 @@ pub(super) struct RequestChangesArgs {
 #[derive(Debug, Args)]
 pub(super) struct CommentArgs {
     #[command(flatten)]
-    of: WorkArg,
+    pub(super) of: WorkArg,
     /// The file, by its path in the repository
     #[arg(long, value_name = "FILE", required_unless_present_any = ["list", "remove"])]
     file: Option<String>,
@@ -48,7 +48,7 @@ pub(super) struct CommentArgs {
 #[derive(Debug, Args)]
 pub(super) struct ApproveArgs {
     #[command(flatten)]
-    of: WorkArg,
+    pub(super) of: WorkArg,
     /// Only if this is the commit to approve, given by its id or the first digits of it
     #[arg(long, value_name = "COMMIT", value_parser = super::commit)]
     commit: Option<String>,
