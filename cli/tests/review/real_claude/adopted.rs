@@ -9,28 +9,52 @@ use tests::{Terminal, until_or};
 
 use super::ClaudeEnv;
 
-/// Moves the cursor of a list to the line that has these words.
-fn go_to(terminal: &Terminal<'_>, words: &str) {
-    // One step at a time: keys that come too soon are lost, and beyond its end a list begins again.
-    let mut pressed: Option<(String, Instant)> = None;
-    let is_there = || {
-        let screen = terminal.screen();
-        let line = screen.lines().find(|line| line.contains('❯'));
-        let chosen = line.unwrap_or_default().to_owned();
-        if chosen.contains(words) {
+/// What a person presses at a screen; nothing if there is nothing to do but wait.
+fn keys_for(screen: &str) -> Option<Vec<&'static str>> {
+    let chosen = screen.lines().find(|line| line.contains('❯'))?;
+    let choose = |words| {
+        let key = if chosen.contains(words) {
+            "Enter"
+        } else {
+            "Down"
+        };
+        Some(vec![key])
+    };
+    if screen.contains("new MCP servers found") {
+        // All three are ticked already.
+        choose("Enable selected")
+    } else if screen.contains("Make auto mode your default") {
+        choose("No, keep")
+    } else if chosen.contains("BEGIN") {
+        Some(vec!["Enter"])
+    } else if screen.contains("Claude Code v") {
+        Some(vec!["-l", "BEGIN"])
+    } else {
+        None
+    }
+}
+
+/// Does as a person does until something holds: looks at the screen, and answers what it shows.
+fn answer_until(terminal: &Terminal<'_>, mut holds: impl FnMut() -> bool) {
+    // A screen is answered once, and again when nothing came of it for some time: a busy program loses keys.
+    let mut answered: Option<(String, Instant)> = None;
+    let done = || {
+        if holds() {
             return true;
         }
-        let moved = pressed
-            .as_ref()
-            .is_none_or(|(before, at)| *before != chosen || at.elapsed() > Duration::from_secs(2));
-        if moved {
-            std::thread::sleep(Duration::from_millis(200));
-            terminal.press(&["Down"]);
-            pressed = Some((chosen, Instant::now()));
+        let screen = terminal.screen();
+        let lost = |(before, at): &(String, Instant)| {
+            *before != screen || at.elapsed() > Duration::from_secs(2)
+        };
+        if answered.as_ref().is_none_or(lost)
+            && let Some(keys) = keys_for(&screen)
+        {
+            terminal.press(&keys);
+            answered = Some((screen, Instant::now()));
         }
         false
     };
-    until_or(words, is_there, || terminal.screen());
+    until_or("the model has the prompt", done, || terminal.screen());
 }
 
 #[test]
@@ -75,20 +99,7 @@ fn a_session_of_a_persons_own_is_reviewed_like_any_other() {
 
     let claude = env.claude.program.to_str().unwrap();
     let terminal = Terminal::sized(&env, 120, 40, &[claude]);
-    // All three are ticked already.
-    terminal.until_shows("new MCP servers found");
-    go_to(&terminal, "Enable selected");
-    terminal.press(&["Enter"]);
-    terminal.until_shows("Make auto mode your default");
-    go_to(&terminal, "No, keep");
-    terminal.press(&["Enter"]);
-    env.until("its prompt is shown", || {
-        let screen = terminal.screen();
-        screen.contains("Claude Code v") && !screen.contains("auto mode")
-    });
-    terminal.press(&["-l", "BEGIN"]);
-    terminal.until_shows("BEGIN");
-    terminal.press(&["Enter"]);
+    answer_until(&terminal, || env.told("BEGIN") > 0);
 
     let mut found: Option<InstanceId> = None;
     env.until("it is adopted", || {
