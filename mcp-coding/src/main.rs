@@ -6,8 +6,9 @@ use clap::Parser;
 
 /// Serve the tools of a coding agent over MCP on standard input and output
 ///
-/// Claude Code starts this server; register it with
-/// `claude mcp add codex-coding -- mcp-coding`.
+/// Claude Code starts this server. This registers it for all your repositories:
+///
+/// claude mcp add --scope user codex-coding -- mcp-coding
 #[derive(Debug, Parser)]
 #[command(name = "mcp-coding", version)]
 struct Arguments {}

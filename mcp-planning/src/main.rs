@@ -6,8 +6,9 @@ use clap::Parser;
 
 /// Serve the tools of a planning agent over MCP on standard input and output
 ///
-/// Claude Code starts this server; register it with
-/// `claude mcp add codex-planning -- mcp-planning`.
+/// Claude Code starts this server. This registers it for all your repositories:
+///
+/// claude mcp add --scope user codex-planning -- mcp-planning
 #[derive(Debug, Parser)]
 #[command(name = "mcp-planning", version)]
 struct Arguments {}

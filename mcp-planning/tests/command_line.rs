@@ -1,9 +1,8 @@
-//! The binary as a command. (That this test exists also makes cargo build the binary for the others.)
+//! The binary as a command.
 
-use std::path::Path;
+use tests::{Server, check_command_line};
 
 #[test]
 fn help_version_and_wrong_usage() {
-    let program = Path::new(env!("CARGO_BIN_EXE_mcp-planning"));
-    tests::check_command_line(tests::Server::Planning, program);
+    check_command_line(Server::Planning);
 }

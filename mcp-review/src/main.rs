@@ -6,8 +6,9 @@ use clap::Parser;
 
 /// Serve the tools of a review agent over MCP on standard input and output
 ///
-/// Claude Code starts this server; register it with
-/// `claude mcp add codex-review -- mcp-review`.
+/// Claude Code starts this server. This registers it for all your repositories:
+///
+/// claude mcp add --scope user codex-review -- mcp-review
 #[derive(Debug, Parser)]
 #[command(name = "mcp-review", version)]
 struct Arguments {}

@@ -18,12 +18,13 @@ fn run(program: &Path, argument: &str) -> (Option<i32>, String, String) {
 
 /// Checks that `--help` says how to register the server, that `--version` is the package's, and that
 /// wrong usage is told on standard error.
-pub fn check_command_line(server: Server, program: &Path) {
+pub fn check_command_line(server: Server) {
+    let program = &server.path();
     let name = server.name();
     let role = name.trim_start_matches("mcp-");
     let (code, stdout, _) = run(program, "--help");
     assert_eq!(code, Some(0));
-    let registration = format!("claude mcp add codex-{role} -- {name}");
+    let registration = format!("claude mcp add --scope user codex-{role} -- {name}");
     assert!(stdout.contains(&registration), "{stdout}");
 
     let (code, stdout, _) = run(program, "--version");
