@@ -1,4 +1,4 @@
-//! Paths of the MCP server programs.
+//! Where the programs of Claude Codex are, and how files that a repository shares name them.
 
 use std::path::PathBuf;
 
@@ -16,4 +16,15 @@ pub(crate) fn find(kind: InstanceKind, environment: &Environment) -> Result<Path
         )
         .hint("Install all programs of Claude Codex into the same folder.")
     })
+}
+
+/// Returns how a shared file names a program of ours: without a path if PATH leads to it, so that the file is right for others, too.
+pub(crate) fn shared_name(name: &str, environment: &Environment) -> Option<PathBuf> {
+    let own = environment.own_program(name)?;
+    let search = environment.get("PATH").unwrap_or_default();
+    let found = std::env::split_paths(search)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file());
+    let is_on_path = found.is_some_and(|path| path.canonicalize().ok() == own.canonicalize().ok());
+    Some(if is_on_path { name.into() } else { own })
 }

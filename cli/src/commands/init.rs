@@ -1,45 +1,50 @@
 //! `claude-codex init`
 
-use std::path::Path;
-
 use clap::Args;
-use shared::config::{Environment, REPOSITORY_FILE};
+use shared::config::Environment;
 use shared::error::{Code, Error};
 use shared::git::Repository;
-use shared::model::InstanceKind;
 
-use super::file_change::{Action, FileChange, described, read};
-use super::init_phases::init_phases;
-use super::mcp_json::{self, Entry};
-use crate::atomic_write::{inside, write_atomically};
+use super::file_change::{FileChange, described};
+use super::init_phases::{init_phases, program};
+use super::init_servers::{init_servers, remove_servers};
+use super::session_settings::{add_hooks, remove_hooks};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::server_paths;
 
 const EXAMPLES: &str = "\
 Examples:
   claude-codex init --dry-run         show what would be written
   claude-codex init                   .mcp.json for Claude Code, .claude-codex/config.toml for you
+  claude-codex init --hooks           also the Stop hook and permission rules in .claude/settings.json
+  claude-codex init --remove          remove all of that again
   claude-codex init --tdd             install hooks and command of the TDD phases in .claude/
   claude-codex init --tdd --remove    remove them again
 
-Existing contents of these files stay. Agents launched by `claude-codex code` need neither file.";
+Existing contents of these files stay. Agents launched by `claude-codex code` need none of them.";
 
-/// All settings with their defaults, as comments. A test compares them.
-const TEMPLATE: &str = include_str!("config_template.toml");
+const NEXT: &str = "
+next: start `claude` here and enable the servers, or `claude-codex code \"…\"` for an agent of its own\n";
 
 /// Register the MCP servers in this repository, and write a config file with comments
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct InitArgs {
     /// Only show what would be written
     #[arg(long)]
     dry_run: bool,
+    /// Also let sessions that you start get feedback at the end of a turn, and call our tools without a question
+    #[arg(long, conflicts_with_all = ["tdd", "remove"])]
+    hooks: bool,
     /// Only install the TDD phases in the Claude Code settings of this worktree
     #[arg(long)]
     tdd: bool,
-    /// Remove what `--tdd` installed
-    #[arg(long, requires = "tdd")]
+    /// Remove what `init` and `--hooks` wrote, or with `--tdd` what that installed
+    #[arg(long)]
     remove: bool,
 }
 
@@ -58,16 +63,24 @@ pub(crate) async fn init(args: &InitArgs, output: Output) -> Result<(), Failure>
         .hint("Run it in a repository that has a main worktree.")
         .into());
     }
-    let changes = if args.tdd {
-        init_phases(&environment, &repository, args.remove, args.dry_run)?
+    let changes: Vec<FileChange> = if args.tdd {
+        init_phases(&environment, &repository, args.remove, args.dry_run)?.into()
+    } else if args.remove {
+        // What can't be done is found before anything is written.
+        remove_hooks(root, true)?;
+        let mut changes = remove_servers(root, args.dry_run)?;
+        changes.push(remove_hooks(root, args.dry_run)?);
+        changes
     } else {
-        let entries = entries(&environment)?;
-        // Check both paths before writing either file.
-        let (servers, settings) = (inside(root, ".mcp.json")?, inside(root, REPOSITORY_FILE)?);
-        [
-            register(&servers, &entries, args.dry_run)?,
-            add_config(&settings, args.dry_run)?,
-        ]
+        let program = program(&environment)?;
+        if args.hooks {
+            add_hooks(root, &program, true)?;
+        }
+        let mut changes = init_servers(&environment, root, args.dry_run)?;
+        if args.hooks {
+            changes.push(add_hooks(root, &program, args.dry_run)?);
+        }
+        changes
     };
     if output.is_json() {
         return output.document(&changes);
@@ -75,91 +88,8 @@ pub(crate) async fn init(args: &InitArgs, output: Output) -> Result<(), Failure>
     for change in &changes {
         output.print(&described(change, args.dry_run))?;
     }
+    if !args.tdd && !args.remove && !args.dry_run {
+        output.print(NEXT)?;
+    }
     Ok(())
-}
-
-fn entries(environment: &Environment) -> Result<Vec<Entry>, Error> {
-    InstanceKind::ALL
-        .iter()
-        .map(|&kind| {
-            let path = server_paths::find(kind, environment)?;
-            let command = path.to_str().ok_or_else(|| {
-                Error::new(
-                    Code::ServerMissing,
-                    format!("the path {} is not valid UTF-8", path.display()),
-                )
-                .hint("Install Claude Codex in a folder with a UTF-8 path.")
-            })?;
-            Ok(Entry {
-                name: kind.registered_name(),
-                command: command.to_owned(),
-            })
-        })
-        .collect()
-}
-
-fn register(path: &Path, entries: &[Entry], dry_run: bool) -> Result<FileChange, Error> {
-    let present = read(path)?;
-    let text = mcp_json::with_entries(path, present.as_deref(), entries)?;
-    let action = match (&present, &text) {
-        (_, None) => Action::Unchanged,
-        (None, Some(_)) => Action::Created,
-        (Some(_), Some(_)) => Action::Updated,
-    };
-    if let Some(text) = text
-        && !dry_run
-    {
-        write_atomically(path, &text)?;
-    }
-    Ok(FileChange {
-        path: path.to_string_lossy().into_owned(),
-        action,
-        what: "the three MCP servers".to_owned(),
-    })
-}
-
-fn add_config(path: &Path, dry_run: bool) -> Result<FileChange, Error> {
-    let there = read(path)?.is_some();
-    if !there && !dry_run {
-        write_atomically(path, TEMPLATE)?;
-    }
-    Ok(FileChange {
-        path: path.to_string_lossy().into_owned(),
-        action: if there {
-            Action::Unchanged
-        } else {
-            Action::Created
-        },
-        what: if there {
-            "your settings"
-        } else {
-            "all settings, as comments"
-        }
-        .to_owned(),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use shared::config::{Layered, Settings};
-
-    use super::*;
-
-    #[test]
-    fn the_template_has_every_setting_with_its_default() {
-        let uncommented: String = TEMPLATE
-            .lines()
-            .filter(|line| line.contains(" = "))
-            .flat_map(|line| [line.trim_start_matches("# "), "\n"])
-            .collect();
-        let settings: Settings = toml::from_str(&uncommented).unwrap();
-        assert_eq!(settings, Settings::default());
-        let (_, values) = Layered::defaults().finish().unwrap();
-        for value in values {
-            let line = format!("\n# {} = ", value.key);
-            assert!(TEMPLATE.contains(&line), "{line}");
-        }
-        // Not even an empty table: each line works on its own.
-        assert!(TEMPLATE.parse::<toml::Table>().unwrap().is_empty());
-    }
 }

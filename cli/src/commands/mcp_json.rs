@@ -7,6 +7,8 @@ use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Serializer, Value, json};
 use shared::error::{Code, Error};
 
+use super::file_change::Left;
+
 /// A server to register.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
@@ -52,6 +54,32 @@ pub(super) fn with_entries(
         return Ok(None);
     }
     printed(&after, &indentation(present.unwrap_or_default())).map(Some)
+}
+
+/// Removes entries, and a file that has nothing else.
+pub(super) fn without_entries(
+    path: &Path,
+    present: Option<&str>,
+    names: &[&str],
+) -> Result<Left, Error> {
+    let Some(text) = present.filter(|text| !text.trim().is_empty()) else {
+        return Ok(Left::Unchanged);
+    };
+    let before: Value = serde_json::from_str(text)
+        .map_err(|error| unusable(path, &format!("is not valid JSON ({error})")))?;
+    let mut after = before.clone();
+    if let Some(servers) = after.get_mut("mcpServers").and_then(Value::as_object_mut) {
+        for name in names {
+            servers.shift_remove(*name);
+        }
+    }
+    if after == before {
+        return Ok(Left::Unchanged);
+    }
+    if after == json!({ "mcpServers": {} }) {
+        return Ok(Left::Nothing);
+    }
+    printed(&after, &indentation(text)).map(Left::Text)
 }
 
 pub(super) fn unusable(path: &Path, problem: &str) -> Error {
@@ -118,6 +146,19 @@ mod tests {
         assert_eq!(with(Some(" \n")).unwrap().unwrap(), fresh);
         assert_eq!(with(Some(&fresh)).unwrap(), None);
         assert!(fresh.starts_with("{\n  \"mcpServers\": {\n    \"codex-coding\""));
+    }
+
+    #[test]
+    fn what_is_put_in_comes_out_again() {
+        let without = |text: &str| {
+            let names = ["codex-coding", "codex-review"];
+            without_entries(Path::new("/r/.mcp.json"), Some(text), &names).unwrap()
+        };
+        assert_eq!(without(&with(None).unwrap().unwrap()), Left::Nothing);
+        let theirs = "{\n  \"mcpServers\": {\n    \"mine\": {}\n  }\n}\n";
+        assert_eq!(without(theirs), Left::Unchanged);
+        let both = with(Some(theirs)).unwrap().unwrap();
+        assert_eq!(without(&both), Left::Text(theirs.to_owned()));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use shared::agent::HookName;
 use shared::error::Error;
 
+use super::file_change::Left;
 use super::mcp_json::{indentation, printed, unusable};
 
 const EDITS: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash";
@@ -56,16 +57,6 @@ pub(super) fn with_hooks(
     printed(&after, &indentation(present.unwrap_or_default())).map(Some)
 }
 
-/// The settings without our hooks.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Left {
-    /// They had none of our hooks.
-    Unchanged,
-    /// They had nothing else.
-    Nothing,
-    Text(String),
-}
-
 /// Removes our hooks, and the lists and objects that become empty.
 pub(super) fn without_hooks(path: &Path, present: Option<&str>) -> Result<Left, Error> {
     let Some(before) = read(path, present)? else {
@@ -100,7 +91,7 @@ pub(super) fn without_hooks(path: &Path, present: Option<&str>) -> Result<Left, 
     printed(&after, &indentation(present.unwrap_or_default())).map(Left::Text)
 }
 
-fn read(path: &Path, present: Option<&str>) -> Result<Option<Value>, Error> {
+pub(super) fn read(path: &Path, present: Option<&str>) -> Result<Option<Value>, Error> {
     match present.map(str::trim) {
         None | Some("") => Ok(None),
         Some(text) => serde_json::from_str(text)
@@ -109,7 +100,7 @@ fn read(path: &Path, present: Option<&str>) -> Result<Option<Value>, Error> {
     }
 }
 
-fn events_of<'v>(
+pub(super) fn events_of<'v>(
     path: &Path,
     settings: &'v mut Value,
 ) -> Result<&'v mut Map<String, Value>, Error> {
@@ -122,7 +113,7 @@ fn events_of<'v>(
         .ok_or_else(|| unusable(path, "has a value at `hooks` that is not an object"))
 }
 
-fn groups_of<'v>(
+pub(super) fn groups_of<'v>(
     path: &Path,
     events: &'v mut Map<String, Value>,
     name: &str,

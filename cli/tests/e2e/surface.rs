@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use shared::model::{Priority, TaskStatus};
 use shared::store::NewTask;
-use tests::error;
+use tests::{Server, error};
 
 use crate::PROGRAM;
 use crate::support::{env_with_agent, env_without_repository};
@@ -111,6 +111,57 @@ fn init_keeps_what_is_there_and_is_done_once() {
 }
 
 #[test]
+fn init_is_undone_and_leaves_what_was_there() {
+    let env = env_with_agent();
+    let folder = env.repository().join(".claude");
+    let settings = folder.join("settings.json");
+    env.text(&["init", "--hooks"]);
+    let text = std::fs::read_to_string(&settings).unwrap();
+    assert!(text.contains("hook Stop") && text.contains("mcp__codex-coding__*"));
+    let again = env.json(&["init", "--hooks"]);
+    assert_eq!(again[2]["action"], "unchanged");
+    env.text(&["init", "--remove"]);
+    assert_eq!(env.git(&["status", "--porcelain", "--ignored"]), "");
+
+    let theirs = "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": []\n      }\n    ]\n  },\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls:*)\"\n    ]\n  }\n}\n";
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(&settings, theirs).unwrap();
+    env.text(&["init", "--hooks"]);
+    assert_ne!(std::fs::read_to_string(&settings).unwrap(), theirs);
+    let config = env.repository().join(".claude-codex/config.toml");
+    std::fs::write(&config, "[review]\nmaxReviewCycles = 7\n").unwrap();
+    env.text(&["init", "--remove"]);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), theirs);
+    assert!(config.exists() && !env.repository().join(".mcp.json").exists());
+    let nothing = env.json(&["init", "--remove"]);
+    assert!(
+        nothing
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|change| change["action"] == "unchanged")
+    );
+}
+
+/// A file that others get with a clone has no path of this machine.
+#[test]
+fn init_names_programs_that_are_on_path_without_it() {
+    let env = env_with_agent();
+    let folder = Server::Coding.path();
+    let folder = folder.parent().unwrap().to_str().unwrap();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+    let done = env
+        .codex_command(&["init", "--hooks"])
+        .env("PATH", path)
+        .output();
+    assert!(done.unwrap().status.success());
+    for file in [".mcp.json", ".claude/settings.json"] {
+        let text = std::fs::read_to_string(env.repository().join(file)).unwrap();
+        assert!(!text.contains('/'), "{text}");
+    }
+}
+
+#[test]
 fn init_leaves_a_broken_file_alone() {
     let env = env_with_agent();
     let mcp = env.repository().join(".mcp.json");
@@ -128,6 +179,8 @@ fn init_writes_through_no_link_out_of_the_repository() {
     for (link, target, words) in [
         (".mcp.json", "home/settings.json", &["init", "--json"][..]),
         (".claude-codex", "home", &["init", "--json"]),
+        (".claude", "home", &["init", "--hooks", "--json"]),
+        (".claude", "home", &["init", "--remove", "--json"]),
         (".claude", "home", &["init", "--tdd", "--json"]),
         (".claude", "home", &["init", "--tdd", "--remove", "--json"]),
     ] {
