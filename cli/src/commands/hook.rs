@@ -20,6 +20,7 @@ use shared::workflow::{
 };
 
 use super::phases_hook::phases_hook;
+use super::plugin_hook;
 use crate::agent_log::log_problem;
 
 /// Larger than any prompt or tool call; the rest of a longer payload is not read.
@@ -42,11 +43,24 @@ pub(crate) struct HookArgs {
     /// Only run the hook of the TDD phases
     #[arg(long)]
     tdd: bool,
+    /// Do nothing if a settings file or a launch runs this hook, too (for the plugin)
+    #[arg(long)]
+    plugin: bool,
 }
 
 pub(crate) fn hook() -> ExitCode {
     let environment = Environment::current();
-    if std::env::args_os().any(|word| word == "--tdd") {
+    let words: Vec<String> = std::env::args_os()
+        .filter_map(|word| word.into_string().ok())
+        .collect();
+    let has = |flag| words.iter().any(|word| word == flag);
+    if has(plugin_hook::FLAG) {
+        let event = words.get(2).map(String::as_str).unwrap_or_default();
+        if plugin_hook::runs_elsewhere(&environment, event, has("--tdd")) {
+            return ExitCode::SUCCESS;
+        }
+    }
+    if has("--tdd") {
         return phases_hook(&environment);
     }
     let id = environment.instance_id().ok().flatten();

@@ -27,6 +27,7 @@ pub(crate) mod phase;
 mod phases_hook;
 mod phases_settings;
 pub(crate) mod plan;
+mod plugin_hook;
 pub(crate) mod pr;
 pub(crate) mod restore;
 pub(crate) mod resume;

@@ -11,6 +11,7 @@ mod early_death;
 mod hostile;
 mod nested;
 mod planning;
+mod plugin;
 mod usage;
 mod waiting;
 mod whole_loop;
