@@ -40,7 +40,7 @@ struct CreateTaskRequest {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CreateTaskReply {
-    /// Id to name it by in `dependsOn` and in `claude-codex code --task`.
+    /// Id to name it by in `dependsOn` and in `claude-codex code --task ID`.
     task_id: String,
     /// Number of the issue that was opened for it.
     #[serde(skip_serializing_if = "Option::is_none")]
