@@ -4,9 +4,10 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool as ToolDescription, ToolAnnotations};
-use schemars::JsonSchema;
+use rmcp::model::{JsonObject, MetaObject, Tool as ToolDescription, ToolAnnotations};
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -145,14 +146,27 @@ impl Tool {
             .with_title(self.title)
             .with_raw_output_schema(Arc::new(output))
             .with_annotations(self.effects.annotations(self.title))
+            .with_meta(always_loaded())
     }
+}
+
+/// Claude Code defers the tools of MCP servers until the model searches for them, unless they say otherwise: agents are told to call ours.
+fn always_loaded() -> MetaObject {
+    let mut meta = MetaObject::default();
+    meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
+    meta
 }
 
 /// Returns the schema of a type, without title and description: the tool has its own.
 ///
 /// rmcp's functions would keep three copies of each schema.
 fn schema_of<Type: JsonSchema>() -> JsonObject {
-    let generator = SchemaSettings::draft2020_12().into_generator();
+    // Formats such as uint64 are schemars' own: validators warn of those that they do not know.
+    let plain = RecursiveTransform(|schema: &mut Schema| {
+        schema.remove("format");
+    });
+    let settings = SchemaSettings::draft2020_12().with_transform(plain);
+    let generator = settings.into_generator();
     let schema = generator.into_root_schema_for::<Type>();
     let Ok(Value::Object(mut schema)) = serde_json::to_value(schema) else {
         return JsonObject::new();

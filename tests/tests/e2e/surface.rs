@@ -62,6 +62,10 @@ fn every_tool_and_field_is_described() {
                 assert!(hints[hint].is_boolean(), "{tool}");
             }
             assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+            // Claude Code cuts longer ones.
+            assert!(tool["description"].as_str().unwrap().len() < 2_048);
+            assert_eq!(tool["_meta"]["anthropic/alwaysLoad"], true, "{tool}");
+            assert!(!tool.to_string().contains("\"format\":"), "{tool}");
             for schema in ["inputSchema", "outputSchema"] {
                 assert_eq!(tool[schema]["type"], "object", "{tool}");
                 described(&tool[schema], &format!("{}.{schema}", tool["name"]));

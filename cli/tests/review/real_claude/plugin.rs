@@ -3,8 +3,9 @@
 use std::process::{Command, Output};
 
 use scripted_model::{Answer, Rule};
-use serde_json::json;
-use tests::{Server, project_root};
+use serde_json::{Value, json};
+use shared::model::InstanceId;
+use tests::{Server, project_root, until_or};
 
 use super::ClaudeEnv;
 
@@ -94,6 +95,11 @@ fn its_tools_are_called_and_feedback_arrives_through_its_hook() {
         return;
     };
     env.install_plugin();
+    // That made the file without which a launch answers the questions of a first start.
+    let file = env.path("home/.claude.json");
+    let mut state: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    state["hasCompletedOnboarding"] = true.into();
+    std::fs::write(&file, state.to_string()).unwrap();
     env.git(&["switch", "-q", "-c", "my-work"]);
     let session = uuid::Uuid::new_v4().to_string();
     let says = |how, prompt| {
@@ -107,6 +113,19 @@ fn its_tools_are_called_and_feedback_arrives_through_its_hook() {
     };
     says("--session-id", "PLAN-IT");
     assert_eq!(env.json(&["tasks"])[0]["title"], "Through the plugin");
+    // Offered from the beginning, not only after a search for tools.
+    let conversations = env.claude.model.conversations();
+    let planning = conversations
+        .iter()
+        .find(|request| request["messages"].to_string().contains("PLAN-IT"));
+    let offered = planning.unwrap()["tools"].as_array().unwrap();
+    let ours = offered
+        .iter()
+        .find(|tool| tool["name"] == "mcp__plugin_codex_codex-planning__analyze_repository");
+    assert!(
+        ours.is_some_and(|tool| tool["defer_loading"] != true),
+        "{offered:?}"
+    );
     says("--resume", "DO-IT");
     let listed = env.json(&["list", "--all"]);
     let coder = listed
@@ -115,10 +134,17 @@ fn its_tools_are_called_and_feedback_arrives_through_its_hook() {
         .iter()
         .find(|agent| agent["type"] == "coding");
     let coder = coder.unwrap()["id"].as_str().unwrap().parse().unwrap();
-    env.until("it is reviewed", || !env.messages(&coder).is_empty());
+    let reviewer: InstanceId = "review-my-work-a1-r1".parse().unwrap();
+    until_or(
+        "it is reviewed",
+        || !env.messages(&coder).is_empty(),
+        || env.screen(&reviewer),
+    );
     says("--resume", "GO ON");
     let message = env.messages(&coder).remove(0);
-    assert_eq!(env.told(message.id.as_str()), 1, "{message:?}");
+    // Without a terminal Claude Code also repeats what a hook has answered as a note of its own.
+    let handed_over = format!(r"Stop hook feedback:\n[claude-codex {}]", message.id);
+    assert_eq!(env.told(&handed_over), 1, "{message:?}");
 }
 
 #[test]
