@@ -1,7 +1,8 @@
 //! The archive of complete reports in the state folder: lookup by id, pages, retention.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::{self, DirBuilder};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -10,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Depth, Scope};
+use crate::{Depth, Scope, open};
 
 /// How many reports are kept, the newest.
 pub const MAX_REPORTS: usize = 50;
@@ -20,6 +21,9 @@ const MAX_REPORT_SIZE: u64 = 64 << 20;
 
 /// Bytes of one page: about as many tokens as an answer has.
 const PAGE_SIZE: usize = 24_000;
+
+/// The last line of a stored report: a checksum of what stands before it, so that a report that was changed is none.
+const CHECKSUM_SIZE: usize = 17;
 
 /// Entries of a report up to this many bytes stand on a line of their own.
 const MAX_LINE: usize = 400;
@@ -73,7 +77,19 @@ impl Archive {
 
     /// Returns a stored report; one that can't be read is one that isn't there.
     pub fn find<R: DeserializeOwned>(&self, id: &str) -> Option<R> {
-        serde_json::from_slice(&fs::read(self.file(id)).ok()?).ok()
+        serde_json::from_slice(&self.text(id)?).ok()
+    }
+
+    /// Reads the text of a stored report if it is as it was stored.
+    fn text(&self, id: &str) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let size = open::read(&self.file(id), MAX_REPORT_SIZE, &mut bytes).ok()?;
+        let (text, sum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM_SIZE)?)?;
+        if !is_id(id) || size > MAX_REPORT_SIZE || sum != checksum(id, text).as_bytes() {
+            return None;
+        }
+        bytes.truncate(bytes.len() - CHECKSUM_SIZE);
+        Some(bytes)
     }
 
     /// Lists the stored reports, the newest first. A folder that can't be read holds none.
@@ -91,15 +107,8 @@ impl Archive {
 
     /// Reads one stored report as it is; none if there is no such report.
     pub fn read(&self, id: &str) -> Option<(StoredReport, Value)> {
-        if !is_id(id) {
-            return None;
-        }
-        let path = self.file(id);
-        let stored = described(id, &fs::metadata(&path).ok()?)?;
-        if stored.bytes > MAX_REPORT_SIZE {
-            return None;
-        }
-        let report = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+        let report = serde_json::from_slice(&self.text(id)?).ok()?;
+        let stored = described(id, &fs::symlink_metadata(self.file(id)).ok()?)?;
         Some((stored, report))
     }
 
@@ -112,6 +121,7 @@ impl Archive {
         let mut text = String::new();
         write_lines(&serde_json::to_value(report)?, 0, &mut text);
         text.push('\n');
+        text.push_str(&checksum(id, text.as_bytes()));
         // Its mode is 0600 from the start.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(text.as_bytes())?;
@@ -122,23 +132,19 @@ impl Archive {
 
     /// Reads a page of a stored report; `None` if there is no such report or page.
     pub fn page(&self, id: &str, offset: u64) -> Option<Page> {
-        if !is_id(id) {
+        let text = self.text(id)?;
+        let total = text.len() as u64;
+        let rest = text.get(usize::try_from(offset).ok()?..)?;
+        let mut bytes = &rest[..rest.len().min(PAGE_SIZE)];
+        if bytes.is_empty() {
             return None;
         }
-        let mut file = File::open(self.file(id)).ok()?;
-        let total = file.metadata().ok()?.len();
-        if offset >= total {
-            return None;
-        }
-        file.seek(SeekFrom::Start(offset)).ok()?;
-        let mut bytes = Vec::new();
-        file.take(PAGE_SIZE as u64).read_to_end(&mut bytes).ok()?;
-        if offset + (bytes.len() as u64) < total {
-            bytes.truncate(whole_lines(&bytes));
+        if bytes.len() < rest.len() {
+            bytes = &bytes[..whole_lines(bytes)];
         }
         let end = offset + bytes.len() as u64;
         Some(Page {
-            text: String::from_utf8_lossy(&bytes).into_owned(),
+            text: String::from_utf8_lossy(bytes).into_owned(),
             total,
             next: (end < total).then_some(end),
         })
@@ -168,6 +174,13 @@ impl Archive {
     }
 }
 
+/// Sums up a report under its id, so that it does not pass for another one either.
+fn checksum(id: &str, text: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    (id, text).hash(&mut hasher);
+    format!("{:016x}\n", hasher.finish())
+}
+
 fn is_id(id: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     !id.is_empty() && id.len() <= 100 && id.bytes().all(is_name)
@@ -185,7 +198,7 @@ fn described(id: &str, meta: &fs::Metadata) -> Option<StoredReport> {
         scope,
         depth,
         made: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-        bytes: meta.len(),
+        bytes: meta.len().saturating_sub(CHECKSUM_SIZE as u64),
     })
 }
 
@@ -246,6 +259,7 @@ fn write_lines(value: &Value, level: usize, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::os::unix::fs::PermissionsExt as _;
 
     use serde_json::json;

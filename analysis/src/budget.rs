@@ -32,6 +32,8 @@ pub struct Budget {
     highest: Arc<Mutex<f64>>,
     /// Whether the deadline was seen to have passed, so that parts are missing.
     out_of_time: Arc<AtomicBool>,
+    /// Whether a git never answered; the next one would not either.
+    git_stuck: Arc<AtomicBool>,
 }
 
 impl fmt::Debug for Budget {
@@ -58,6 +60,7 @@ impl Budget {
             cache: None,
             highest: Arc::new(Mutex::new(0.0)),
             out_of_time: Arc::default(),
+            git_stuck: Arc::default(),
         }
     }
 
@@ -74,6 +77,23 @@ impl Budget {
             cache: Some(folder.into()),
             ..self.clone()
         }
+    }
+
+    /// Returns a budget for a question after which git is asked others, even if it got stuck.
+    #[must_use]
+    pub(crate) fn trying_git(&self) -> Self {
+        Self {
+            git_stuck: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn is_git_stuck(&self) -> bool {
+        self.git_stuck.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_git_stuck(&self) {
+        self.git_stuck.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the caller cancelled.

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use super::git::OwnFilters;
 use super::{Budget, git};
 
 /// Returns a key of the commit and of the state of the working tree.
@@ -13,19 +14,19 @@ use super::{Budget, git};
 /// Changed and untracked files enter with their size and modification time. Without git (or when git can't
 /// tell in time) the key never repeats, so that nothing stale is taken from a cache.
 pub fn fingerprint(root: &Path, budget: &Budget) -> String {
-    let status = git::output(
-        root,
-        &[
-            "status",
-            "--porcelain=v2",
-            "--branch",
-            "-z",
-            "--untracked-files=all",
-            "--no-renames",
-            "--ignore-submodules=none",
-        ],
-        budget,
-    );
+    // It reads every file of patterns of the tree, which other questions do without.
+    let budget = &budget.trying_git();
+    let args = [
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--untracked-files=all",
+        "--no-renames",
+        git::SUBMODULES,
+    ];
+    let status = OwnFilters::of(root, budget)
+        .and_then(|filters| git::collect(filters.command(root, &args), budget));
     let top = git::output(root, &["rev-parse", "--show-toplevel"], budget);
     let (Ok(status), Ok(top)) = (status, top) else {
         let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();

@@ -9,18 +9,23 @@ use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::Budget;
+use super::{Budget, git_place};
 
 /// How often the budget is checked while git prints nothing.
 const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
+
+/// How long a git that prints nothing may sleep without using the processor: it waits for a pipe then, not for work.
+const LONGEST_SLEEP: Duration = Duration::from_secs(2);
 
 /// Why git gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +38,11 @@ pub(crate) enum GitFailure {
     Failed { command: String, message: String },
     #[error("the time limit was reached")]
     Stopped,
+    /// A file that git reads first is none, or is far too large.
+    #[error("git was not asked: {} is no file that can be read whole", path.display())]
+    Hostile { path: PathBuf },
+    #[error("git waited for something that never came, such as a pipe in place of a file")]
+    Stuck,
     #[error("git answered something unexpected")]
     Unexpected,
 }
@@ -66,8 +76,7 @@ const UNSET: &[&str] = &[
 pub(crate) fn command(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new("git");
     command
-        .arg("-C")
-        .arg(root)
+        .current_dir(root)
         .args([
             "--no-pager",
             "-c",
@@ -75,35 +84,98 @@ pub(crate) fn command(root: &Path, args: &[&str]) -> Command {
             "-c",
             "core.quotePath=false",
         ])
-        .args([
-            "-c",
-            "log.showSignature=false",
-            "-c",
-            "diff.ignoreSubmodules=none",
-            "-c",
-            "color.ui=never",
-        ])
+        .args(["-c", "log.showSignature=false", "-c", "color.ui=never"])
         .args(args)
         .env("LC_ALL", "C")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_NO_LAZY_FETCH", "1");
+        .env("GIT_NO_LAZY_FETCH", "1")
+        // An older git knows only this: no remote is asked, nor a program that the repository names for one.
+        .env("GIT_ALLOW_PROTOCOL", "none");
     for name in UNSET {
         command.env_remove(name);
     }
     command
 }
 
+/// Makes git compare submodules by their commits, whatever `.gitmodules` say: it does not run in them, and
+/// a `.gitmodules` that it refuses is not read.
+pub(crate) const SUBMODULES: &str = "--ignore-submodules=dirty";
+
+/// The filters that the repository configures for itself: programs that git would run on the files it reads.
+pub(crate) struct OwnFilters(Vec<String>);
+
+impl OwnFilters {
+    pub(crate) fn of(root: &Path, budget: &Budget) -> Result<Self, GitFailure> {
+        let args = [
+            "config",
+            "--show-scope",
+            "--null",
+            "--name-only",
+            "--get-regexp",
+            r"^filter\.",
+        ];
+        let listed = match output(root, &args, budget) {
+            Ok(listed) => String::from_utf8_lossy(&listed).into_owned(),
+            // There is none.
+            Err(GitFailure::Failed { message, .. }) if message.is_empty() => String::new(),
+            Err(failure) => return Err(failure),
+        };
+        let mut fields = listed.split('\0');
+        let mut names = Vec::new();
+        while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
+            if matches!(scope, "local" | "worktree")
+                && let Some((name, _)) = key.rsplit_once('.')
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        Ok(Self(names))
+    }
+
+    /// Builds a command that reads files of the working tree and runs none of these filters.
+    pub(crate) fn command(&self, root: &Path, args: &[&str]) -> Command {
+        let mut command = command(root, args);
+        let settings = [("clean", ""), ("process", ""), ("required", "false")];
+        let settings = self
+            .0
+            .iter()
+            .flat_map(|name| settings.map(|(key, value)| (format!("{name}.{key}"), value)));
+        let mut count = 0;
+        for (key, value) in settings {
+            command.env(format!("GIT_CONFIG_KEY_{count}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{count}"), value);
+            count += 1;
+        }
+        command.env("GIT_CONFIG_COUNT", count.to_string());
+        command
+    }
+}
+
 /// A running git whose output is read as it comes; ended when dropped.
 pub(crate) struct Stream {
     child: Child,
     output: ChildStdout,
+    /// Reads what git complains about, so that git never waits for it.
+    complaints: Option<JoinHandle<Vec<u8>>>,
     name: String,
+    sleep: Sleep,
+}
+
+/// Since when a process sleeps, and the processor time that it had used by then.
+struct Sleep {
+    since: Instant,
+    used: Option<u64>,
 }
 
 impl Stream {
     /// Starts the command; with `input` its standard input is fed from another thread.
     pub(crate) fn start(mut command: Command, input: Option<Vec<u8>>) -> Result<Self, GitFailure> {
+        if let Some(path) = command.get_current_dir().and_then(git_place::obstacle) {
+            return Err(GitFailure::Hostile { path });
+        }
         let name = command
             .get_args()
             .skip_while(|arg| *arg != OsStr::new("color.ui=never"))
@@ -127,10 +199,16 @@ impl Stream {
         let Some(output) = child.stdout.take() else {
             return Err(GitFailure::Unexpected);
         };
+        let complaints = child.stderr.take().map(listen);
         Ok(Self {
             child,
             output,
+            complaints,
             name,
+            sleep: Sleep {
+                since: Instant::now(),
+                used: None,
+            },
         })
     }
 
@@ -145,8 +223,12 @@ impl Stream {
             if budget.must_stop() {
                 return Err(GitFailure::Stopped);
             }
+            if budget.is_git_stuck() {
+                return Err(GitFailure::Stuck);
+            }
             let mut polled = [PollFd::from_borrowed_fd(self.output.as_fd(), PollFlags::IN)];
             match poll(&mut polled, Some(&POLL_INTERVAL)) {
+                Ok(0) if self.sleeps_too_long() => budget.set_git_stuck(),
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) => break,
                 Err(source) => {
@@ -156,6 +238,7 @@ impl Stream {
                 }
             }
         }
+        self.sleep.since = Instant::now();
         let old = buffer.len();
         buffer.resize(old + STEP, 0);
         let got = self.output.read(&mut buffer[old..]);
@@ -171,13 +254,23 @@ impl Stream {
         }
     }
 
+    /// Returns whether git has done nothing at all for long. Where nobody tells, it works.
+    fn sleeps_too_long(&mut self) -> bool {
+        let used = processor_time_asleep(self.child.id());
+        if used.is_none() || used != self.sleep.used {
+            self.sleep = Sleep {
+                since: Instant::now(),
+                used,
+            };
+        }
+        self.sleep.since.elapsed() > LONGEST_SLEEP
+    }
+
     /// Waits for the end and checks the exit status.
     pub(crate) fn finish(mut self) -> Result<(), GitFailure> {
-        let mut message = Vec::new();
-        if let Some(stderr) = self.child.stderr.take() {
-            // A message that can't be read is an empty one.
-            let _ = stderr.take(2_000).read_to_end(&mut message);
-        }
+        let complaints = self.complaints.take();
+        let message = complaints.and_then(|thread| thread.join().ok());
+        let message = message.unwrap_or_default();
         let status = self
             .child
             .wait()
@@ -205,6 +298,25 @@ impl Drop for Stream {
     }
 }
 
+/// Reads to the end and keeps the beginning; a message that can't be read is an empty one.
+fn listen(mut stderr: ChildStderr) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut message = Vec::new();
+        let _ = stderr.by_ref().take(2_000).read_to_end(&mut message);
+        let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+        message
+    })
+}
+
+/// Returns the processor time of a process that sleeps; none if it works or waits for a disk, or nobody tells.
+fn processor_time_asleep(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    let (state, own, system) = (fields.first()?, fields.get(11)?, fields.get(12)?);
+    let total = own.parse::<u64>().ok()? + system.parse::<u64>().ok()?;
+    (*state == "S").then_some(total)
+}
+
 fn feed(mut stdin: ChildStdin, input: Vec<u8>) {
     std::thread::spawn(move || {
         // A git that was killed breaks the pipe; its exit status tells.
@@ -215,6 +327,23 @@ fn feed(mut stdin: ChildStdin, input: Vec<u8>) {
 /// Runs git to its end and returns what it printed.
 pub(crate) fn output(root: &Path, args: &[&str], budget: &Budget) -> Result<Vec<u8>, GitFailure> {
     collect(command(root, args), budget)
+}
+
+/// Returns whether there is a commit at all.
+pub(crate) fn has_commit(root: &Path, budget: &Budget) -> Result<bool, GitFailure> {
+    match output(root, &["rev-parse", "--verify", "--quiet", "HEAD"], budget) {
+        Ok(_) => Ok(true),
+        Err(GitFailure::Failed { .. }) => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Returns nothing for a question that git refuses, where that is no reason to give up.
+pub(crate) fn if_answered<T: Default>(answer: Result<T, GitFailure>) -> Result<T, GitFailure> {
+    match answer {
+        Err(GitFailure::Failed { .. }) => Ok(T::default()),
+        Ok(_) | Err(_) => answer,
+    }
 }
 
 /// Reads a path that git printed on a line.

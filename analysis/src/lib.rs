@@ -30,6 +30,8 @@ mod focus;
 #[cfg(feature = "engine")]
 mod git;
 #[cfg(feature = "engine")]
+mod git_place;
+#[cfg(feature = "engine")]
 mod history;
 #[cfg(feature = "engine")]
 mod issues;
@@ -37,6 +39,7 @@ mod issues;
 mod job;
 #[cfg(feature = "engine")]
 mod line_index;
+mod open;
 #[cfg(feature = "engine")]
 mod paths;
 #[cfg(feature = "engine")]

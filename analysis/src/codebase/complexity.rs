@@ -213,17 +213,18 @@ fn functions(
     let mut done = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     let mut cursor = root.walk();
-    // For each level: whether it nests, and whether an `if` below it is an `else if`.
-    let mut levels: Vec<(bool, bool)> = Vec::new();
+    // For each level: whether it nests, whether an `if` below it is an `else if`, and the node: asked for its parent,
+    // a node is searched from the root.
+    let mut levels: Vec<(bool, bool, Node<'_>)> = Vec::new();
     loop {
         let node = cursor.node();
         let meaning = rules.meaning(node.kind_id());
         let is_else_if =
-            meaning.chain.is_if() && levels.last().is_some_and(|(_, is_else)| *is_else);
+            meaning.chain.is_if() && levels.last().is_some_and(|(_, is_else, _)| *is_else);
         let nests = meaning.nests && !is_else_if;
         if meaning.is_function
             && !tests.iter().any(|range| range.contains(&node.start_byte()))
-            && let Some(name) = name_of(node, bytes)
+            && let Some(name) = name_of(node, levels.last().map(|level| level.2), bytes)
         {
             open.push(Open {
                 measure: FunctionMeasure {
@@ -244,7 +245,7 @@ fn functions(
             function.measure.nesting = function.measure.nesting.max(function.nesting);
         }
         if cursor.goto_first_child() {
-            levels.push((nests, meaning.chain.is_else()));
+            levels.push((nests, meaning.chain.is_else(), node));
             continue;
         }
         leave(&mut open, &mut done, nests, levels.len());
@@ -252,7 +253,7 @@ fn functions(
             if !cursor.goto_parent() {
                 return done;
             }
-            let Some((nested, _)) = levels.pop() else {
+            let Some((nested, ..)) = levels.pop() else {
                 return done;
             };
             leave(&mut open, &mut done, nested, levels.len());
@@ -272,7 +273,7 @@ fn leave(open: &mut Vec<Open>, done: &mut Vec<FunctionMeasure>, nested: bool, de
 }
 
 /// Finds the name of a function with a body; what has none belongs to the function around it.
-fn name_of(node: Node<'_>, bytes: &[u8]) -> Option<String> {
+fn name_of(node: Node<'_>, parent: Option<Node<'_>>, bytes: &[u8]) -> Option<String> {
     node.child_by_field_name("body")?;
     let text = |node: Node<'_>| {
         let name = bytes.get(node.byte_range())?;
@@ -298,7 +299,7 @@ fn name_of(node: Node<'_>, bytes: &[u8]) -> Option<String> {
         return text(declarator);
     }
     // JavaScript: `const name = () => …`, `name: function () {…}`, `x.name = …`.
-    let parent = node.parent()?;
+    let parent = parent?;
     let field = match parent.kind() {
         "variable_declarator" | "public_field_definition" | "field_definition" => "name",
         "pair" => "key",

@@ -19,7 +19,7 @@ const MAX_COMMITS: usize = 3;
 
 /// Marks folders with a licence of other people that came in one commit and hardly changed since.
 pub(super) fn mark(root: &Path, tree: &mut Tree, history: &History) {
-    if history.cut.is_some() || history.is_shallow {
+    if history.is_partial() {
         return;
     }
     let own: HashSet<String> = own_licences(root, tree)

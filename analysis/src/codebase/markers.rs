@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::git::{self, GitFailure};
 use crate::history::History;
 use crate::history::blame::{self, BlameRequest};
 use crate::history::churn::FileChurn;
@@ -50,7 +51,9 @@ pub(super) fn report(
                 .collect()
         });
     let exact = if past.is_some() {
-        exact_ages(root, &files, &churn_of, depth, budget)
+        let is_shallow = past.is_some_and(|(history, _)| history.is_shallow);
+        let ages = exact_ages(root, &files, &churn_of, is_shallow, depth, budget);
+        git::if_answered(ages).unwrap_or_default()
     } else {
         HashMap::new()
     };
@@ -60,16 +63,17 @@ pub(super) fn report(
         if let Some(age) = exact.get(&(path, line)) {
             return Some(age.clone());
         }
-        Some(match churn_of.get(path) {
-            Some(churn) => Age {
-                days: days_between(churn.last, now),
+        if let Some(last) = churn_of.get(path).and_then(|churn| churn.last) {
+            return Some(Age {
+                days: days_between(last, now),
                 basis: AgeBasis::AtLeast,
-            },
-            None if past.is_some_and(|(history, _)| history.cut.is_some()) => return None,
-            None => Age {
-                days: 0,
-                basis: AgeBasis::Uncommitted,
-            },
+            });
+        }
+        // A file that git knows came with a commit that was not read, or is new: nobody can tell.
+        let tracked = past.and_then(|(history, _)| history.tracked.as_ref())?;
+        (!tracked.contains(path)).then_some(Age {
+            days: 0,
+            basis: AgeBasis::Uncommitted,
         })
     };
     let mut list: Vec<Marker> = files
@@ -138,9 +142,10 @@ fn exact_ages<'a>(
     root: &Path,
     files: &[&'a TreeFile],
     churn_of: &HashMap<&str, &FileChurn>,
+    is_shallow: bool,
     depth: Depth,
     budget: &Budget,
-) -> HashMap<(&'a str, u64), Age> {
+) -> Result<HashMap<(&'a str, u64), Age>, GitFailure> {
     let (most, time) = blame_bounds(depth);
     let questions: Vec<BlameRequest<'a>> = files
         .iter()
@@ -156,5 +161,5 @@ fn exact_ages<'a>(
             lines: file.markers.iter().map(|marker| marker.line).collect(),
         })
         .collect();
-    blame::ages(root, &questions, &budget.optional(time))
+    blame::ages(root, &questions, is_shallow, &budget.optional(time))
 }

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::{Change, KnownLines, Shard, processors};
 use crate::Budget;
-use crate::git::{self, GitFailure, Stream};
+use crate::git::{self, GitFailure, OwnFilters, Stream};
 use crate::paths::printable;
 
 /// How much of a file git searches for a zero byte to call it binary.
@@ -109,7 +109,7 @@ impl Bulk {
         if self.commits.is_empty() {
             return Ok(Shard::default());
         }
-        let clean = self.clean_lines(root, known, budget)?;
+        let clean = git::if_answered(self.clean_lines(root, known, budget))?;
         let mut blobs: Vec<&str> = Vec::new();
         let mut seen = HashSet::new();
         for file in self
@@ -139,32 +139,31 @@ impl Bulk {
             .map(|(blob, lines)| (blob.as_str(), *lines))
             .collect();
         for part in counted {
-            lines.extend(part?);
+            lines.extend(git::if_answered(part)?);
         }
         let mut shard = Shard::default();
         let mut numbers: HashMap<&[u8], u32> = HashMap::new();
         for (commit, files) in &self.commits {
-            let counts: Option<Vec<u32>> = files
-                .iter()
-                .map(|file| {
-                    if file.is_submodule {
-                        Some(1)
-                    } else {
-                        lines.get(file.blob.as_str()).copied()
-                    }
-                })
-                .collect();
-            let Some(counts) = counts else {
-                shard.complete_to = Some(*commit);
-                shard.failure = Some(GitFailure::Stopped);
-                break;
+            let known = |file: &Whole| {
+                let submodule = file.is_submodule.then_some(1);
+                submodule.or_else(|| lines.get(file.blob.as_str()).copied())
             };
+            let counts: Vec<Option<u32>> = files.iter().map(known).collect();
+            if counts.iter().any(Option::is_none) {
+                if budget.must_stop() {
+                    shard.complete_to = Some(*commit);
+                    shard.failure = Some(GitFailure::Stopped);
+                    break;
+                }
+                shard.without_lines.push(*commit);
+            }
             for (file, count) in files.iter().zip(counts) {
                 let next = u32::try_from(numbers.len()).map_err(|_| GitFailure::Unexpected)?;
                 let path = *numbers.entry(&file.path).or_insert(next);
                 if path == next {
                     shard.paths.push(file.path.clone());
                 }
+                let count = count.unwrap_or_default();
                 let (added, deleted) = if file.is_added {
                     (count, 0)
                 } else {
@@ -203,11 +202,15 @@ impl Bulk {
 
     /// Returns the blobs that stand unchanged in the working tree, with their printable paths.
     fn unchanged(&self, root: &Path, budget: &Budget) -> Result<Vec<(String, String)>, GitFailure> {
-        let dirty = git::output(
-            root,
-            &["diff-files", "-z", "--name-only", "--relative"],
-            budget,
-        )?;
+        let args = [
+            "diff-files",
+            "-z",
+            "--name-only",
+            "--relative",
+            git::SUBMODULES,
+        ];
+        let filters = OwnFilters::of(root, budget)?;
+        let dirty = git::collect(filters.command(root, &args), budget)?;
         let dirty: HashSet<&[u8]> = dirty.split(|&byte| byte == 0).collect();
         let paths: HashSet<&[u8]> = self
             .commits
@@ -233,7 +236,7 @@ impl Bulk {
     }
 }
 
-/// Counts the lines of blobs; those for which the time did not last are missing.
+/// Counts the lines of blobs; those that the repository lacks or for which the time did not last are missing.
 fn lines_of<'a>(
     root: &Path,
     blobs: &[&'a str],
@@ -272,7 +275,12 @@ fn lines_of<'a>(
                 counts.insert(*id, blob.lines());
                 open = None;
             } else if let Some(length) = memchr(b'\n', &buffer[at..]) {
-                open = Some(OpenBlob::announced(&buffer[at..at + length])?);
+                let header = &buffer[at..at + length];
+                if header.ends_with(b" missing") {
+                    wanted.next().ok_or(GitFailure::Unexpected)?;
+                } else {
+                    open = Some(OpenBlob::announced(header)?);
+                }
                 at += length + 1;
             } else {
                 break;

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use super::Change;
 use crate::Budget;
 use crate::git;
-use crate::tree::open;
+use crate::open;
 
 /// Raise it when the same commit would give other numbers.
 const HEAD: &[u8; 16] = b"numstat cache 1\n";

@@ -25,7 +25,8 @@ pub(crate) struct FileChurn {
     deleted: u64,
     /// Lines weighed by their age.
     weight: f64,
-    pub(crate) last: i64,
+    /// None if no commit that was read changed it.
+    pub(crate) last: Option<i64>,
     authors: HashSet<u32>,
     /// The last commit that was counted.
     commit: Option<u32>,
@@ -38,7 +39,7 @@ pub(crate) fn by_path(history: &History) -> Vec<FileChurn> {
     for change in &history.changes {
         let commit = &history.commits[change.commit as usize];
         let churn = &mut churns[change.path as usize];
-        churn.last = churn.last.max(commit.time);
+        churn.last = churn.last.max(Some(commit.time));
         if commit.is_ignored {
             continue;
         }
@@ -134,7 +135,7 @@ fn hotspots(
                 churn: churn.added + churn.deleted,
                 code: file.lines.code,
                 authors: churn.authors.len() as u64,
-                last_change: date(churn.last),
+                last_change: date(churn.last.unwrap_or_default()),
             })
         })
         // A file that was added and never touched again is large, not hot.

@@ -7,9 +7,9 @@ use super::authors::{Author, Identities};
 use super::{Commit, MAX_COMMITS};
 use crate::Budget;
 use crate::git::{self, GitFailure, Stream};
-use crate::tree::open;
+use crate::open;
 
-/// Largest file of ignored revisions that is read.
+/// Largest file of revisions that is read.
 const MAX_REVISIONS_SIZE: u64 = 1 << 20;
 
 /// The commits of a repository.
@@ -71,7 +71,14 @@ pub(super) fn list(root: &Path, budget: &Budget) -> Result<Listed, GitFailure> {
         }
     };
     if whole {
-        stream.finish()?;
+        match stream.finish() {
+            // What was listed is there, and the newest.
+            Err(failure @ GitFailure::Failed { .. }) if !listed.commits.is_empty() => {
+                let read = listed.commits.len();
+                listed.cut = Some(format!("{failure}: the newest {read} commits were listed"));
+            }
+            ended => ended?,
+        }
     } else {
         listed.cut = Some("the time limit was reached while the commits were listed".to_owned());
     }
@@ -134,7 +141,9 @@ fn shallow_ends(root: &Path, budget: &Budget) -> Result<HashSet<String>, GitFail
     )?;
     let place = git::path_of(&place);
     // There is no such file unless the clone is shallow.
-    let text = std::fs::read_to_string(place).unwrap_or_default();
+    let mut text = Vec::new();
+    let _ = open::read(&place, MAX_REVISIONS_SIZE, &mut text);
+    let text = String::from_utf8_lossy(&text);
     Ok(text.lines().map(|line| line.trim().to_owned()).collect())
 }
 

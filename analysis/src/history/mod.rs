@@ -12,7 +12,7 @@ mod raw;
 mod reading;
 mod renames;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 
@@ -37,7 +37,7 @@ pub(crate) fn history_of(
     budget: &Budget,
 ) -> Result<History, GitFailure> {
     git::output(root, &["rev-parse", "--git-dir"], budget)?;
-    if git::output(root, &["rev-parse", "--verify", "--quiet", "HEAD"], budget).is_err() {
+    if !git::has_commit(root, budget)? {
         return Ok(History::default());
     }
     let mut known = KnownLines {
@@ -55,6 +55,9 @@ pub(crate) fn usable(
     match history {
         Ok(history) => {
             if let Some(why) = &history.cut {
+                incomplete.push(Incomplete::new("history", why.clone()));
+            }
+            if let Some(why) = &history.missing {
                 incomplete.push(Incomplete::new("history", why.clone()));
             }
             if history.is_shallow {
@@ -112,6 +115,17 @@ pub(crate) struct History {
     pub(crate) is_shallow: bool,
     /// Why older commits are missing.
     pub(crate) cut: Option<String>,
+    /// What could not be read because objects are missing.
+    pub(crate) missing: Option<String>,
+    /// The files that git knows; none if it can't tell.
+    pub(crate) tracked: Option<HashSet<String>>,
+}
+
+impl History {
+    /// Returns whether changes may be missing: what it does not tell may have happened all the same.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.cut.is_some() || self.is_shallow || self.missing.is_some()
+    }
 }
 
 /// The changes of some commits; paths are numbered on their own.
@@ -120,6 +134,10 @@ struct Shard {
     paths: Vec<Vec<u8>>,
     changes: Vec<Change>,
     moves: Vec<Move>,
+    /// Commits whose files are known but not their lines, because objects are missing.
+    without_lines: Vec<u32>,
+    /// Commits of which nothing is known, for the same reason.
+    lost: Vec<u32>,
     /// The first commit that is not complete, after a failure.
     complete_to: Option<u32>,
     failure: Option<GitFailure>,

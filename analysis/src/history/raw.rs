@@ -59,6 +59,7 @@ fn read(
             "--no-abbrev",
             "--no-renames",
             "--relative",
+            git::SUBMODULES,
         ],
     );
     let mut stream = Stream::start(command, Some(super::as_input(commits)))?;
@@ -92,8 +93,12 @@ fn read(
         }
         buffer.drain(..start);
     }
-    stream.finish()?;
-    reader.end_commit();
+    match stream.finish() {
+        Ok(()) => reader.end_commit(),
+        // Those that follow the one with a missing tree are read one by one, like what is no bulk commit.
+        Err(GitFailure::Failed { .. }) => {}
+        Err(failure) => return Err(failure),
+    }
     Ok(reader.found)
 }
 

@@ -31,7 +31,7 @@ pub(super) fn read(
     budget: &Budget,
 ) -> Result<History, GitFailure> {
     let listed = listing::list(root, budget)?;
-    let today = git::output(root, &["ls-files", "-z"], budget)?;
+    let today = git::if_answered(git::output(root, &["ls-files", "-z"], budget))?;
     let cache = Cache::of(root, budget);
     let mut sum = Sum {
         done: listed.ids.iter().map(Option::is_none).collect(),
@@ -72,6 +72,9 @@ struct Sum {
     moves: Vec<Move>,
     /// Whether each commit is complete.
     done: Vec<bool>,
+    /// Commits whose lines, and commits whose files are not known; a later fetch may bring them.
+    without_lines: HashSet<u32>,
+    lost: HashSet<u32>,
     /// Whether commits came that the cache did not have.
     has_news: bool,
 }
@@ -135,6 +138,8 @@ impl Sum {
         let mut failure = None;
         for (commits, shard) in parts {
             let end = shard.complete_to.unwrap_or(u32::MAX);
+            self.without_lines.extend(shard.without_lines);
+            self.lost.extend(shard.lost);
             for number in commits.into_iter().filter(|number| *number < end) {
                 self.done[number as usize] = true;
                 self.has_news = true;
@@ -179,7 +184,7 @@ impl Sum {
             let count = moves.partition_point(|moved| moved.commit as usize <= number);
             let (own_moves, rest) = moves.split_at(count);
             moves = rest;
-            if let Some(id) = id.as_deref().filter(|_| self.done[number]) {
+            if let Some(id) = id.as_deref().filter(|_| self.is_known(number)) {
                 let from: HashMap<u32, u32> = own_moves
                     .iter()
                     .filter(|moved| of_this(moved.commit))
@@ -189,6 +194,27 @@ impl Sum {
             }
         }
         entries
+    }
+
+    fn is_known(&self, commit: usize) -> bool {
+        let unknown = u32::try_from(commit).is_ok_and(|number| {
+            self.without_lines.contains(&number) || self.lost.contains(&number)
+        });
+        self.done[commit] && !unknown
+    }
+
+    /// Says what objects that are missing have kept from being read.
+    fn missing_objects(&self) -> Option<String> {
+        let says = |commits: usize, what: &str| {
+            (commits > 0).then(|| format!("the {what} changed by {commits} commits"))
+        };
+        let parts = [
+            says(self.without_lines.len(), "numbers of lines"),
+            says(self.lost.len(), "files"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let why = format!("objects are missing: {} are unknown", parts.join(", "));
+        (!parts.is_empty()).then_some(why)
     }
 
     fn finish(
@@ -204,6 +230,9 @@ impl Sum {
             authors: listed.authors,
             is_shallow: listed.is_shallow,
             cut: listed.cut,
+            missing: self.missing_objects(),
+            tracked: (!today.is_empty())
+                .then(|| today.split(|&byte| byte == 0).map(printable).collect()),
             ..History::default()
         };
         if let Some(failure) = failure {
@@ -252,7 +281,8 @@ fn read_portion(
     budget: &Budget,
 ) -> Result<Vec<Part>, GitFailure> {
     let bulk = raw::bulk_commits(root, commits, budget)?;
-    let bulk = Bulk::sort_out(root, bulk, budget)?;
+    // Without it they are compared like the others.
+    let bulk = git::if_answered(Bulk::sort_out(root, bulk, budget))?;
     let rest: Vec<Numbered<'_>> = commits
         .iter()
         .filter(|(number, _)| !bulk.contains(*number))

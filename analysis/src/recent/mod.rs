@@ -42,7 +42,7 @@ impl Recent {
     /// Reads up to `most` commits. No repository or no commit is an empty list.
     pub(crate) fn read(root: &Path, most: usize, budget: &Budget) -> Result<Raw, GitFailure> {
         git::output(root, &["rev-parse", "--git-dir"], budget)?;
-        if git::output(root, &["rev-parse", "--verify", "--quiet", "HEAD"], budget).is_err() {
+        if !git::has_commit(root, budget)? {
             return Ok(Raw::default());
         }
         let most = format!("--max-count={most}");
@@ -55,6 +55,7 @@ impl Recent {
                 "--no-renames",
                 "--no-merges",
                 "--relative",
+                git::SUBMODULES,
                 "--use-mailmap",
                 "--format=%x01%h%x09%at%x09%aN%x09%s",
                 &most,
@@ -88,7 +89,15 @@ impl Recent {
             buffer.drain(..start);
         }
         raw.record(&buffer);
-        stream.finish()?;
+        match stream.finish() {
+            Err(failure @ GitFailure::Failed { .. }) if raw.commits.len() > 1 => {
+                // The files of the last one may be missing.
+                raw.commits.pop();
+                let read = raw.commits.len();
+                raw.cut = Some(format!("{failure}: the newest {read} commits were read"));
+            }
+            ended => ended?,
+        }
         Ok(raw)
     }
 

@@ -211,6 +211,8 @@ pub(super) fn definitions(
     let mut found = Vec::new();
     // Without recursion: hostile files nest deeply.
     let mut cursor = syntax.walk();
+    // Asked for its parent, a node is searched from the root.
+    let mut around: Vec<Node<'_>> = Vec::new();
     loop {
         let node = cursor.node();
         let meaning = rules.meaning(node);
@@ -220,7 +222,7 @@ pub(super) fn definitions(
         };
         if let Some(kind) = kind
             && !tests.iter().any(|range| range.contains(&node.start_byte()))
-            && let Some(definition) = definition(node, kind, language.name(), bytes)
+            && let Some(definition) = definition(node, &around, kind, language.name(), bytes)
         {
             found.push(definition);
         }
@@ -229,18 +231,21 @@ pub(super) fn definitions(
             return Some(found);
         }
         if enters && cursor.goto_first_child() {
+            around.push(node);
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return Some(found);
             }
+            around.pop();
         }
     }
 }
 
 fn definition(
     node: Node<'_>,
+    around: &[Node<'_>],
     kind: SymbolKind,
     language: &str,
     bytes: &[u8],
@@ -257,7 +262,7 @@ fn definition(
             "arrow_function" | "function_expression" | "generator_function" => {}
             "class" => kind = SymbolKind::Type,
             // What is exported is offered to others whatever its value is.
-            _ if is_exported_statement(node) => kind = SymbolKind::Constant,
+            _ if is_exported(around) => kind = SymbolKind::Constant,
             _ => return None,
         }
     }
@@ -284,7 +289,7 @@ fn definition(
         "Go" => name.starts_with(char::is_uppercase),
         "Java" => modifier("modifiers")
             .is_some_and(|modifiers| memchr::memmem::find(text(modifiers), b"public").is_some()),
-        "TypeScript" | "TSX" | "JavaScript" | "JSX" => is_exported_statement(node),
+        "TypeScript" | "TSX" | "JavaScript" | "JSX" => is_exported(around),
         _ => modifier("storage_class_specifier").is_none_or(|class| text(class) != b"static"),
     };
     Some(Definition {
@@ -296,10 +301,11 @@ fn definition(
 }
 
 /// `export const a = …`, `export function a`: the statement or the one around it.
-fn is_exported_statement(node: Node<'_>) -> bool {
-    let is_export = |node: Node<'_>| node.kind() == "export_statement";
-    node.parent()
-        .is_some_and(|parent| is_export(parent) || parent.parent().is_some_and(is_export))
+fn is_exported(around: &[Node<'_>]) -> bool {
+    let nearest = around.iter().rev().take(2);
+    nearest
+        .into_iter()
+        .any(|node| node.kind() == "export_statement")
 }
 
 /// C: `int *(*f(void))(int)`: the innermost declarator is the name.

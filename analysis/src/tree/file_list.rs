@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use model::hidden::without_byte_order_mark;
 
-use super::open;
 use super::scan::{self, Reading};
 use super::working_tree::TreeFile;
+use crate::open;
 use crate::paths::name_of;
 use crate::{AnalysisError, Budget, Incomplete};
 

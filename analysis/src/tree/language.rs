@@ -52,7 +52,7 @@ const BINARY: &str = "\
 pub(crate) enum Guess {
     Known(LanguageId),
     Binary,
-    /// No extension: the first line may tell.
+    /// No extension, or one of several languages: the text may tell.
     AskFirstLine,
     Unknown,
 }
@@ -70,7 +70,8 @@ pub(crate) fn by_name(name: &str) -> Guess {
         return Guess::Known(id);
     }
     match name.rsplit_once('.') {
-        Some(("", _)) | None => Guess::AskFirstLine,
+        // Of QMake and of ProGuard.
+        Some(("", _) | (_, "pro")) | None => Guess::AskFirstLine,
         Some((stem, extension)) => {
             if let Some(&id) = BY_EXTENSION.get(extension) {
                 Guess::Known(id)
@@ -102,6 +103,28 @@ pub(crate) fn by_first_line(head: &[u8]) -> Option<LanguageId> {
     let bare =
         program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.');
     BY_INTERPRETER.get(bare).copied()
+}
+
+/// Tells `QMake` from other files that end in `.pro`, such as the rules of `ProGuard`: `QMake` assigns its variables.
+pub(crate) fn is_qmake(text: &[u8]) -> bool {
+    const VARIABLES: [&[u8]; 7] = [
+        b"TEMPLATE",
+        b"TARGET",
+        b"CONFIG",
+        b"QT",
+        b"SOURCES",
+        b"SUBDIRS",
+        b"HEADERS",
+    ];
+    text.split(|&byte| byte == b'\n').any(|line| {
+        let line = line.trim_ascii();
+        VARIABLES.iter().any(|name| {
+            let rest = line.strip_prefix(*name).map(<[u8]>::trim_ascii_start);
+            rest.is_some_and(|rest| {
+                rest.starts_with(b"=") || rest.starts_with(b"+=") || rest.starts_with(b"-=")
+            })
+        })
+    })
 }
 
 /// Finds a language by its name in the table.
@@ -142,6 +165,9 @@ mod tests {
         assert_eq!(by_name("logo.png"), Guess::Binary);
         assert_eq!(by_name("run"), Guess::AskFirstLine);
         assert_eq!(by_name("data.zzz"), Guess::Unknown);
+        assert_eq!(by_name("proguard.pro"), Guess::AskFirstLine);
+        assert!(is_qmake(b"# x\nTEMPLATE = app\n"));
+        assert!(!is_qmake(b"-keep class a.B { *; }\n"));
     }
 
     #[test]

@@ -97,7 +97,9 @@ pub(crate) fn find(bytes: &[u8], grammar: &Grammar) -> Vec<FoundMarker> {
         let is_mention = search
             .find_iter(&bytes[line_start..line_end])
             .any(|other| WORDS[other.pattern().as_usize()].1 != kind);
-        if is_mention {
+        if is_mention
+            || (kind == MarkerKind::Xxx && !is_marker(&bytes[line_start..], start - line_start))
+        {
             continue;
         }
         let from = if start - line_start < 40 {
@@ -115,6 +117,16 @@ pub(crate) fn find(bytes: &[u8], grammar: &Grammar) -> Vec<FoundMarker> {
         });
     }
     found
+}
+
+/// Tells a mark from letters that stand for others, such as a time zone: a mark begins the line, or what it says follows.
+fn is_marker(line: &[u8], at: usize) -> bool {
+    let is_first = !line[..at].iter().any(u8::is_ascii_alphanumeric);
+    match line.get(at + "XXX".len()) {
+        Some(b':' | b'(') => true,
+        Some(b'-' | b'.') => false,
+        _ => is_first,
+    }
 }
 
 /// Tells a mark from a part of a word and from a mention: `TODO(x)` and `TODO:` count, `TODOS`, `MY_TODO` and a
@@ -138,7 +150,7 @@ mod tests {
 
     #[test]
     fn only_words_in_comments_count() {
-        let text = "let TODO = 1; // TODO(ann): fix\nlet s = \"FIXME\";\n/* a\n * HACK around\n */\n// TODOS XXXX\n// FIXME, HACK and XXX before TODO\n// `HACK`\n";
+        let text = "let TODO = 1; // TODO(ann): fix\nlet s = \"FIXME\";\n/* a\n * HACK around\n */\n// TODOS XXXX\n// FIXME, HACK and XXX before TODO\n// `HACK`\n// support XXX format\n// XXX-XX-1\n// XXX odd\n// now XXX: late\n";
         let found = find(text.as_bytes(), named("Rust").unwrap().grammar());
         let seen: Vec<_> = found
             .iter()
@@ -148,7 +160,9 @@ mod tests {
             seen,
             [
                 (MarkerKind::Todo, 1, "// TODO(ann): fix"),
-                (MarkerKind::Hack, 4, "* HACK around")
+                (MarkerKind::Hack, 4, "* HACK around"),
+                (MarkerKind::Xxx, 11, "// XXX odd"),
+                (MarkerKind::Xxx, 12, "// now XXX: late"),
             ]
         );
     }

@@ -204,7 +204,7 @@ pub(super) const RARE: &[Language] = &[
     hash_like("Ninja", &["ninja"], NO_QUOTES),
     hash_like("BitBake", &["bb", "bbappend", "bbclass"], DOUBLE),
     hash_like("Automake", &["am"], NO_QUOTES),
-    hash_like("QMake", &["pro", "pri"], NO_QUOTES),
+    hash_like("QMake", &["pri"], NO_QUOTES),
     Language {
         names: &["kconfig"],
         ..hash_like("Kconfig", &["kconfig"], NO_QUOTES)

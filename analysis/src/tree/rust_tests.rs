@@ -37,10 +37,12 @@ pub(crate) fn ranges_in_code(code: &[u8]) -> Vec<Range<usize>> {
         if !holds || !code[line..start].iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        if let Some(end) = item_end(code, start + 1) {
-            ranges.push(line..end);
-            from = end;
-        }
+        // Braces that never close would be searched again from each attribute.
+        let Some(end) = item_end(code, start + 1) else {
+            break;
+        };
+        ranges.push(line..end);
+        from = end;
     }
     ranges
 }

@@ -9,19 +9,23 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use super::attributes::Attributes;
 use super::classify::{self, Origin};
+use super::ignored::Ignored;
 use super::language::{self, Guess, LanguageId};
 use super::lexer::{self, LineCounts};
 use super::markers;
-use super::open;
 use super::rust_tests;
 use super::vendored;
 use super::working_tree::{Content, Tree, TreeFile};
+use crate::open;
 use crate::paths::{name_of, printable};
 use crate::tree::imports;
 use crate::{AnalysisError, Budget};
 
 /// Files larger than this are counted but not read.
 pub(crate) const MAX_FILE_SIZE: u64 = 16 << 20;
+
+/// Largest `.gitattributes` that is read.
+const MAX_ATTRIBUTES: u64 = 1 << 20;
 
 /// How much of a file is searched for a zero byte.
 const BINARY_HEAD: usize = 8_000;
@@ -62,11 +66,14 @@ pub(crate) fn scan(
     let threads = std::thread::available_parallelism()
         .map_or(2, usize::from)
         .min(16);
+    let ignored = Ignored::of(root);
     let walk = WalkBuilder::new(root)
-        .hidden(false)
-        .ignore(false)
-        .git_global(false)
-        .require_git(false)
+        // It would open whatever has the name of such a file.
+        .standard_filters(false)
+        .filter_entry(move |entry| {
+            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+            !ignored.contains(entry.path(), is_dir)
+        })
         .threads(threads)
         .build_parallel();
     walk.run(|| {
@@ -197,10 +204,13 @@ impl Visitor<'_> {
             source: None,
         };
         let name = name_of(&file.path);
-        if name == ".gitattributes"
-            && let Ok(text) = std::fs::read_to_string(entry.path())
-        {
-            lock(&self.shared.attributes).add(&file.path, &text);
+        if name == ".gitattributes" {
+            self.buffer.clear();
+            let size = open::read(entry.path(), MAX_ATTRIBUTES, &mut self.buffer);
+            if size.is_ok_and(|size| size <= MAX_ATTRIBUTES) {
+                let text = String::from_utf8_lossy(&self.buffer);
+                lock(&self.shared.attributes).add(&file.path, &text);
+            }
         }
         let guess = language::by_name(name);
         let wanted = match (guess, self.reading) {
@@ -248,6 +258,9 @@ impl Visitor<'_> {
         let bytes = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let language = match guess {
             Guess::Known(language) => Some(language),
+            Guess::AskFirstLine if path.extension().is_some_and(|ending| ending == "pro") => {
+                language::named("QMake").filter(|_| language::is_qmake(bytes))
+            }
             Guess::AskFirstLine => language::by_first_line(bytes),
             Guess::Binary | Guess::Unknown => None,
         };

@@ -8,7 +8,7 @@ use super::classify::Origin;
 use super::language::LanguageId;
 use super::lexer::LineCounts;
 use super::markers::FoundMarker;
-use super::open;
+use crate::open;
 use crate::tree::imports::SourceFacts;
 
 /// What a file turned out to be.

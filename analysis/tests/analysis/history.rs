@@ -89,7 +89,7 @@ fn the_cache_gives_the_same_answer_and_takes_only_new_commits() {
     assert_eq!(report.history.unwrap().commits, 12);
     let uncached = analysed(repo.path(), &Budget::for_depth(Depth::Medium));
     let why = &uncached.incomplete[0].why;
-    assert!(why.contains("were read, back to 2020-09-"), "{why}");
+    assert!(why.contains("objects are missing"), "{why}");
     // Whatever is in the file, the answer is right.
     repo.git(&["checkout", "-q", "HEAD", "--", "."]);
     fs::write(&file, "nonsense").unwrap();

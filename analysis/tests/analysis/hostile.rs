@@ -281,3 +281,24 @@ fn manifests_bring_no_control_characters() {
         assert!(!text.contains(hidden), "{hidden:?} in {text}");
     }
 }
+
+/// What takes a time that grows with the square of its size never ends.
+#[test]
+fn what_nests_deeply_or_never_closes_takes_no_longer() {
+    let repo = Repo::init();
+    let nested = |text: &str| text.repeat(20_000) + &"}".repeat(20_000);
+    repo.write("Cargo.toml", "[package]\nname = \"n\"\n")
+        .write("src/lib.rs", nested("pub mod a { use a::b; "))
+        .write(
+            "src/open.rs",
+            "#[cfg(test)]\n".repeat(200_000) + "mod x {\n",
+        )
+        .write("src/x.ts", nested("namespace a { const b = 1; "))
+        .write("src/y.js", nested("const f = () => { "));
+    let budget = Budget::for_depth(Depth::Medium);
+    architecture(repo.path(), Depth::Medium, &budget).unwrap();
+    assert!(!budget.ran_out_of_time(), "architecture");
+    let budget = Budget::for_depth(Depth::Medium);
+    codebase(repo.path(), Depth::Medium, &budget).unwrap();
+    assert!(!budget.ran_out_of_time(), "codebase");
+}

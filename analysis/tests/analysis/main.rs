@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first failure")]
 
 mod architecture;
+mod clones;
 mod codebase;
 mod commands;
 mod fingerprint;

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 use super::facts::LockFacts;
 use crate::Budget;
+use crate::open;
 use crate::paths::folder_of;
 use crate::report::dependencies::{Ecosystem, Origin};
 use crate::text::harmless;
-use crate::tree::open;
 use crate::workers::in_parallel;
 
 /// Larger descriptions of packages are not read.

@@ -14,6 +14,9 @@ const MAX_PATHS: usize = 4_000;
 /// Deeper `use` trees are hostile.
 const MAX_USE_DEPTH: usize = 64;
 
+/// Deeper inline modules are hostile: each has the names of all around it.
+const MAX_MODULE_DEPTH: usize = 64;
+
 /// A path that is used or imported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct RustUse {
@@ -266,7 +269,7 @@ impl<'a> Reader<'a> {
                     .modules
                     .push((self.scope_names(), name.to_owned(), place));
             }
-            Some(Word::Sign(b'{')) => {
+            Some(Word::Sign(b'{')) if self.scope.len() < MAX_MODULE_DEPTH => {
                 self.scope.push((name.to_owned(), self.depth + 1));
                 self.rust.inline.push(self.scope_names());
             }
