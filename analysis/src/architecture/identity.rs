@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use model::hidden::drop_hidden;
 
 use super::packages::{FoundPackage, Sources};
+use crate::Budget;
+use crate::git;
+use crate::git_place::GitPlace;
 use crate::paths::{folder_of, name_of, printable};
-use crate::report::architecture::{Identity, LanguageFiles};
+use crate::report::architecture::{Ecosystem, Identity, LanguageFiles};
 use crate::text::{harmless, shortened};
 use crate::tree::classify::Origin;
 use crate::tree::syntax::Nature;
@@ -51,7 +54,11 @@ const LICENSES: &[&str] = &[
 ];
 
 /// Describes the repository.
-pub(crate) fn describe(sources: Sources<'_>, packages: &[FoundPackage]) -> Identity {
+pub(crate) fn describe(
+    sources: Sources<'_>,
+    packages: &[FoundPackage],
+    budget: &Budget,
+) -> Identity {
     let top = packages.iter().find(|package| package.folder.is_empty());
     let readme = sources
         .tree
@@ -73,13 +80,17 @@ pub(crate) fn describe(sources: Sources<'_>, packages: &[FoundPackage]) -> Ident
         .ok()
         .and_then(|root| Some(printable(root.file_name()?.as_encoded_bytes())))
         .unwrap_or_default();
-    let manifest_name = top
-        .map(|package| package.package.name.clone())
-        .filter(|name| {
-            !name.starts_with('(') && !matches!(name.as_str(), "root" | "monorepo" | "workspace")
-        });
+    let manifest = top.map(name_in_manifest);
+    let (whole, part) = match manifest {
+        Some(name) if is_of_whole(&name) => (Some(name), None),
+        name => (None, name.filter(|name| !name.starts_with('('))),
+    };
+    let name = whole
+        .or_else(|| name_at_remote(sources, budget))
+        .or_else(|| title.filter(|title| !is_generic(title)))
+        .or(part);
     Identity {
-        name: title.or(manifest_name).unwrap_or(folder),
+        name: name.unwrap_or(folder),
         summary,
         description: top.and_then(|package| package.package.description.clone()),
         readme,
@@ -90,6 +101,87 @@ pub(crate) fn describe(sources: Sources<'_>, packages: &[FoundPackage]) -> Ident
         languages: languages(sources),
         documents: documents(sources),
     }
+}
+
+/// Returns the name that a manifest gives: of a module of Go the last part of its address.
+fn name_in_manifest(package: &FoundPackage) -> String {
+    let name = package.package.name.as_str();
+    if package.package.ecosystem != Ecosystem::Go {
+        return name.to_owned();
+    }
+    let is_version = |part: &&str| {
+        let digits = part.strip_prefix('v').unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut parts = name.rsplit('/').skip_while(is_version);
+    parts.next().unwrap_or(name).to_owned()
+}
+
+/// Tells the name of a repository from that of a manifest which only holds others together.
+fn is_of_whole(name: &str) -> bool {
+    const HOLDERS: [&str; 6] = [
+        "root",
+        "parent",
+        "monorepo",
+        "workspace",
+        "workspaces",
+        "top",
+    ];
+    let last = name.rsplit(['-', '_', '/', ' ', '.']).next();
+    !name.starts_with('(') && last.is_some_and(|last| !HOLDERS.contains(&last))
+}
+
+/// Returns the last part of the address of the remote `origin`, if this is the top of the repository.
+fn name_at_remote(sources: Sources<'_>, budget: &Budget) -> Option<String> {
+    let is_top = GitPlace::of(sources.root).is_some_and(|place| place.top == sources.root);
+    let args = ["config", "--get", "remote.origin.url"];
+    let url = git::output(sources.root, &args, budget)
+        .ok()
+        .filter(|_| is_top)?;
+    let url = printable(url.trim_ascii());
+    let path = url.trim_end_matches('/').trim_end_matches(".git");
+    let name = path.rsplit(['/', ':']).next()?;
+    (!matches!(name, "" | "repo" | "repository" | "." | "..")).then(|| harmless(name, 100))
+}
+
+/// Tells a heading that any document may have from the name of a project.
+fn is_generic(title: &str) -> bool {
+    const GENERIC: [&str; 28] = [
+        "about",
+        "abstract",
+        "background",
+        "build",
+        "contents",
+        "description",
+        "development",
+        "documentation",
+        "features",
+        "getting started",
+        "goals",
+        "installation",
+        "install",
+        "installing",
+        "intro",
+        "introduction",
+        "license",
+        "motivation",
+        "news",
+        "overview",
+        "quick start",
+        "quickstart",
+        "readme",
+        "requirements",
+        "setup",
+        "status",
+        "table of contents",
+        "usage",
+    ];
+    let lower = title
+        .trim_end_matches([':', '.', '!', '?'])
+        .trim()
+        .to_lowercase();
+    let lower = lower.strip_suffix(".md").unwrap_or(&lower);
+    GENERIC.contains(&lower) || lower.starts_with("welcome") || lower.starts_with("what is")
 }
 
 /// Finds the first heading and the first paragraph that is neither badge nor markup.

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use super::git::GitFailure;
 use super::history::{history_of, usable};
-use super::recent::Recent;
+use super::recent::{self, Recent};
 use super::report::architecture::ArchitectureReport;
 use super::report::symbols::SymbolFile;
 use super::report::{Incomplete, Listing};
@@ -77,10 +77,11 @@ pub fn architecture(
     budget.report(0.6, "reading manifests");
     let sources = Sources { root, tree: &tree };
     let packages = packages::find(sources);
+    incomplete.extend(packages::gaps(sources));
     budget.check()?;
     let mut report = ArchitectureReport {
         depth,
-        identity: identity::describe(sources, &packages),
+        identity: identity::describe(sources, &packages, budget),
         packages: packages
             .iter()
             .map(|found| found.package.clone())
@@ -104,7 +105,13 @@ pub fn architecture(
         let groups = group_modules::group_modules(&tree, &files.files, budget);
         budget.check()?;
         budget.report(0.8, "reading definitions");
-        let recent = recent.and_then(Result::ok).unwrap_or_default();
+        let recent = recent.unwrap_or(Err(GitFailure::Unexpected));
+        let recent = recent.unwrap_or_else(|failure| {
+            let why = failure.to_string();
+            // At depth deep the history says it.
+            incomplete.extend((depth != Depth::Deep).then(|| Incomplete::new("history", why)));
+            recent::Raw::default()
+        });
         let churn = recent.in_tree(&tree).churn(tree.files.len());
         report.symbols = Some(symbols_of(
             sources,

@@ -315,7 +315,7 @@ fn expand(text: &str, lookup: &impl Fn(&str) -> Option<String>) -> String {
     crate::text::harmless(&text, 160)
 }
 
-pub(super) fn child<'a, 'i>(parent: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
+pub(crate) fn child<'a, 'i>(parent: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
     parent
         .children()
         .find(|node| node.is_element() && node.tag_name().name() == name)
@@ -330,7 +330,7 @@ fn children<'a, 'i>(
         .filter(move |node| node.is_element() && node.tag_name().name() == name)
 }
 
-pub(super) fn text_of<'a>(parent: Node<'a, '_>, name: &str) -> Option<&'a str> {
+pub(crate) fn text_of<'a>(parent: Node<'a, '_>, name: &str) -> Option<&'a str> {
     child(parent, name)?
         .text()
         .map(str::trim)

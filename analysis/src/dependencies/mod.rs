@@ -15,7 +15,7 @@ mod gradle;
 mod json_keys;
 pub(crate) mod licences;
 mod locks;
-mod maven;
+pub(crate) mod maven;
 mod names;
 mod npm;
 mod nuget;

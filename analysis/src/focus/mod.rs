@@ -164,7 +164,7 @@ pub fn focus(
         symbols: symbols(&ground, &ranking, &query),
         tests,
         parts: parts(&ground, &ranking.files),
-        commits: commits_of(&ground, &ranking, &inside, &core),
+        commits: commits_of(&ground, &ranking, &inside, &core, focus.query.is_some()),
         owners: owners(&ground, &core),
         together: together(&ground, &ranking.files, &core),
         incomplete: incomplete.into(),
@@ -272,6 +272,7 @@ fn commits_of(
     ranking: &Ranking,
     inside: &[usize],
     core: &[usize],
+    has_query: bool,
 ) -> Listing<FocusCommit> {
     let commits = &ground.recent.commits;
     let touches = |number: usize, files: &HashSet<usize>| {
@@ -283,16 +284,8 @@ fn commits_of(
     let inside: HashSet<usize> = inside.iter().copied().collect();
     let core: HashSet<usize> = core.iter().copied().collect();
     let numbers: Vec<usize> = if ranking.commits.is_empty() {
-        let files = if ranking.files.is_empty() {
-            &inside
-        } else {
-            &core
-        };
-        let files = if files.len() < inside.len() && !core.is_empty() {
-            &inside
-        } else {
-            files
-        };
+        // Where no subject has a word of the question, the commits of the files that fit it are about it, if any.
+        let files = if has_query { &core } else { &inside };
         (0..commits.len())
             .filter(|&number| touches(number, files))
             .collect()

@@ -121,7 +121,7 @@ pub struct Package {
     /// What the manifest says about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether a workspace names it as a member.
+    /// Whether it belongs to a workspace of this repository.
     pub workspace_member: bool,
     /// Packages of this repository that it depends on, by name.
     pub internal_dependencies: Vec<String>,

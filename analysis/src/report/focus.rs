@@ -156,6 +156,17 @@ pub struct ChangedTogether {
     pub commits: u32,
 }
 
+impl FocusReport {
+    fn counts(&self, what: &str) -> String {
+        format!(
+            "{what}: {}, {}, {}",
+            counted(self.files.total(), "file", "files"),
+            counted(self.tests.total(), "affected test", "affected tests"),
+            counted(self.commits.total(), "commit", "commits"),
+        )
+    }
+}
+
 impl Report for FocusReport {
     fn headline(&self) -> String {
         let what = match (&self.path, &self.query) {
@@ -164,12 +175,12 @@ impl Report for FocusReport {
             (None, Some(query)) => format!("“{query}”"),
             (None, None) => String::new(),
         };
-        let mut line = format!(
-            "{what}: {}, {}, {}",
-            counted(self.files.total(), "file", "files"),
-            counted(self.tests.total(), "affected test", "affected tests"),
-            counted(self.commits.total(), "commit", "commits"),
-        );
+        let found = self.files.total() + self.tests.total() + self.commits.total();
+        let mut line = if found == 0 && self.query.is_some() {
+            format!("{what}: nothing matches")
+        } else {
+            self.counts(&what)
+        };
         if let Some(first) = self.files.first() {
             line.push_str("; first ");
             line.push_str(&first.path);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::Repo;
 use analysis::report::focus::{AffectedTest, Evidence, FocusReport, TestReason};
-use analysis::{AnalysisError, Budget, Depth, Focus, affected_tests, focus};
+use analysis::{AnalysisError, Budget, Depth, Focus, Report as _, affected_tests, focus};
 
 fn asked(
     repo: &Repo,
@@ -221,4 +221,19 @@ fn a_folder_without_history_is_still_searched_and_cancellation_ends_it() {
     );
     let stopped = focus(repo.path(), &wanted, Depth::Medium, &cancelled);
     assert!(matches!(stopped, Err(AnalysisError::Cancelled)));
+}
+
+#[test]
+fn a_question_that_nothing_answers_finds_nothing() {
+    let repo = shop();
+    let report = asked(&repo, None, Some("quaternion eigenvalue")).unwrap();
+    assert_eq!(paths(&report), [""; 0]);
+    assert!(report.commits.is_empty() && report.owners.is_empty() && report.tests.is_empty());
+    assert_eq!(
+        report.headline(),
+        "“quaternion eigenvalue”: nothing matches"
+    );
+    // No subject has the word: commits of the files that have it are told, others are not.
+    let report = asked(&repo, None, Some("retryDelay")).unwrap();
+    assert_eq!(report.commits.total(), 1);
 }

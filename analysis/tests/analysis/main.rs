@@ -6,6 +6,7 @@ mod architecture;
 mod clones;
 mod codebase;
 mod commands;
+mod facts;
 mod fingerprint;
 mod focus;
 mod history;

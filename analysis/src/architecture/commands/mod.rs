@@ -199,19 +199,27 @@ fn npm_scripts(place: Place<'_>) -> Vec<FoundCommand> {
         let purpose = task_files::of_script(name, runs, place);
         let mut command =
             task_files::task(place, format!("{program} run {name}"), &path, purpose, runs);
-        command.one_test = command.one_test.map(|one| {
-            let is_installed = ["vitest ", "jest ", "mocha ", "playwright "]
-                .iter()
-                .any(|runner| one.starts_with(runner));
-            if is_installed {
-                format!("{exec} {one}")
-            } else {
-                one
-            }
-        });
+        command.one_test = command.one_test.map(|one| installed(exec, &one));
         commands.push(command);
     }
     commands
+}
+
+/// Lets the package manager find the program of a command, which a shell does not; variables stay in front.
+fn installed(exec: &str, command: &str) -> String {
+    let is_variable = |word: &&str| words::is_assignment(word);
+    let before: usize = command
+        .split_inclusive(' ')
+        .take_while(|word| is_variable(&word.trim_end()))
+        .map(str::len)
+        .sum();
+    let (variables, program) = command.split_at(before);
+    let runners = ["vitest ", "jest ", "mocha ", "playwright "];
+    if runners.iter().any(|runner| program.starts_with(runner)) {
+        format!("{variables}{exec} {program}")
+    } else {
+        command.to_owned()
+    }
 }
 
 /// Finds the lock file beside the manifest, else at the top: a workspace has one for all its packages.

@@ -43,12 +43,15 @@ pub(super) fn one_test(command: &Simple, known: Known) -> Option<String> {
             };
             format!("go test{tags} ./PACKAGE -run '^TEST_NAME$'")
         }
-        "pytest" | "py.test" => format!("{program} PATH::TEST_NAME"),
+        "pytest" | "py.test" => format!("{program} {} PATH::TEST_NAME", settings(rest, true)),
         "unittest" => "unittest MODULE.CLASS.TEST_NAME".to_owned(),
-        "vitest" => "vitest run PATH -t 'TEST NAME'".to_owned(),
-        "jest" => "jest PATH -t 'TEST NAME'".to_owned(),
-        "mocha" => "mocha PATH -g 'TEST NAME'".to_owned(),
-        "playwright" => "playwright test PATH -g 'TEST NAME'".to_owned(),
+        "vitest" => format!("vitest run {} PATH -t 'TEST NAME'", settings(rest, true)),
+        "jest" => format!("jest {} PATH -t 'TEST NAME'", settings(rest, true)),
+        "mocha" => format!("mocha {} PATH -g 'TEST NAME'", settings(rest, false)),
+        "playwright" => format!(
+            "playwright test {} PATH -g 'TEST NAME'",
+            settings(rest, true)
+        ),
         "node" if has("--test") => "node --test --test-name-pattern='TEST NAME' PATH".to_owned(),
         "gradle" | "gradlew" => {
             // `check` and `build` take no filter; the task `test` does.
@@ -60,7 +63,7 @@ pub(super) fn one_test(command: &Simple, known: Known) -> Option<String> {
         "mvn" | "mvnw" => format!("{program} test -Dtest='CLASS#METHOD'"),
         "ctest" => format!("{program} {} -R TEST_NAME", quoted(rest)),
         "rspec" => "rspec PATH:LINE".to_owned(),
-        "phpunit" => format!("{program} --filter TEST_NAME"),
+        "phpunit" => format!("{program} {} --filter TEST_NAME", settings(rest, true)),
         "dotnet" => "dotnet test --filter 'FullyQualifiedName~TEST_NAME'".to_owned(),
         "mix" => "mix test PATH:LINE".to_owned(),
         "swift" => "swift test --filter TEST_NAME".to_owned(),
@@ -76,6 +79,26 @@ pub(super) fn one_test(command: &Simple, known: Known) -> Option<String> {
     } else {
         format!("{} {runs}", quoted(prefix)).replace("  ", " ")
     })
+}
+
+/// Returns the options that choose a file of settings, without which the runner finds other tests or none.
+fn settings(rest: &[String], short: bool) -> String {
+    let mut kept: Vec<String> = Vec::new();
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let (name, value) = word
+            .split_once('=')
+            .map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        let is_short = short && name == "-c";
+        if !is_short && !matches!(name, "--config" | "--configuration" | "--config-file") {
+            continue;
+        }
+        kept.push(word.clone());
+        if value.is_none() {
+            kept.extend(words.next().cloned());
+        }
+    }
+    quoted(&kept)
 }
 
 /// Joins words, with quotes where the shell needs them.

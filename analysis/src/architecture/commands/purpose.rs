@@ -99,6 +99,28 @@ pub(super) fn words(name: &str) -> Vec<String> {
 /// Words that start names of what is run; elsewhere in a name they say where: `migrate-dev`.
 const RUNS: &[&str] = &["start", "dev", "serve", "run", "watch", "demo", "preview"];
 
+/// First words of names that say what is done, whatever it is done with: `clean:test`, `gen-types`.
+const OTHERS: &[&str] = &[
+    "clean",
+    "clear",
+    "generate",
+    "gen",
+    "install",
+    "update",
+    "upgrade",
+    "bench",
+    "benchmark",
+];
+
+/// First words that mean the same whatever follows: `build:e2e` builds what `test:e2e` runs.
+const FIRST: &[(CommandPurpose, &[&str])] = &[
+    (
+        CommandPurpose::Build,
+        &["build", "compile", "bundle", "assemble", "package"],
+    ),
+    (CommandPurpose::Run, &["dev", "start", "serve", "preview"]),
+];
+
 /// Returns the purpose that the first or the last word of a name tells; those between say what it is about.
 pub(super) fn by_name(name: &str) -> Option<CommandPurpose> {
     if name == "all" {
@@ -106,6 +128,13 @@ pub(super) fn by_name(name: &str) -> Option<CommandPurpose> {
     }
     let words = words(name);
     let (first, last) = (words.first()?, words.last()?);
+    if words.len() > 1 && OTHERS.contains(&first.as_str()) {
+        return None;
+    }
+    let mut by_first = FIRST.iter().filter(|_| words.len() == 2);
+    if let Some((purpose, _)) = by_first.find(|(_, names)| names.contains(&first.as_str())) {
+        return Some(*purpose);
+    }
     NAMES
         .iter()
         .find(|(_, names)| names.contains(&first.as_str()) || names.contains(&last.as_str()))
@@ -153,6 +182,13 @@ mod tests {
             ("migrate-dev", None),
             ("link-all", None),
             ("dev:server", Some(CommandPurpose::Run)),
+            ("build:e2e", Some(CommandPurpose::Build)),
+            ("dev:e2e", Some(CommandPurpose::Run)),
+            ("build-and-test", Some(CommandPurpose::Test)),
+            ("test-typing", Some(CommandPurpose::Lint)),
+            ("test:build", Some(CommandPurpose::Test)),
+            ("cleanTest", None),
+            ("gen-types", None),
         ] {
             assert_eq!(by_name(name), purpose, "{name}");
         }

@@ -28,6 +28,8 @@ pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let Some(package) = package else {
         return Some(found);
     };
+    // A package beside the list of members is one of them.
+    found.package.workspace_member = workspace.is_some();
     let text = |key: &str| package.get(key).and_then(Value::as_str);
     found.describe(text("version"), text("description"));
     found.license = text("license").map(str::to_owned);

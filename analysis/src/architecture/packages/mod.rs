@@ -11,14 +11,19 @@ use std::path::Path;
 use ignore::gitignore::GitignoreBuilder;
 use rayon::prelude::*;
 
+use crate::open;
 use crate::paths::{folder_of, name_of};
+use crate::report::Incomplete;
 use crate::report::architecture::{Ecosystem, EntryKind, EntryPoint, Package};
 use crate::text::harmless;
 use crate::tree::classify::Origin;
 use crate::tree::working_tree::Tree;
 
 /// Manifests and documents above this size are not read.
-const MAX_FILE_SIZE: u64 = 1 << 20;
+const MAX_FILE_SIZE: u64 = 2 << 20;
+
+/// Most manifests named that could not be read.
+const MAX_GAPS: usize = 20;
 
 /// Most manifests that are read.
 const MAX_MANIFESTS: usize = 20_000;
@@ -124,6 +129,19 @@ pub(crate) fn join(folder: &str, path: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+/// Names the manifests that are too large or can't be read: what they say is not in the report.
+pub(crate) fn gaps(sources: Sources<'_>) -> Vec<Incomplete> {
+    let files = sources.tree.files.iter().filter(|file| {
+        file.origin != Origin::Vendored && !file.is_test && reader_of(name_of(&file.path)).is_some()
+    });
+    files
+        .take(MAX_MANIFESTS)
+        .filter(|file| !open::is_readable(&file.location(sources.root), MAX_FILE_SIZE))
+        .take(MAX_GAPS)
+        .map(|file| Incomplete::new(&file.path, "it is too large or cannot be read"))
+        .collect()
 }
 
 /// Finds all packages, those nearest to the top first.

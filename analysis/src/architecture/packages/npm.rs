@@ -40,7 +40,10 @@ pub(super) fn read(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
         })
         .unwrap_or_default();
     if let Some(pnpm) = join(&folder, "pnpm-workspace.yaml").and_then(|path| sources.text(&path)) {
-        found.members.extend(pnpm_members(&pnpm));
+        let members = pnpm_members(&pnpm);
+        // To pnpm the top is a member like the others.
+        found.package.workspace_member = !members.is_empty();
+        found.members.extend(members);
     }
     for kind in [
         "dependencies",
@@ -125,12 +128,8 @@ fn pnpm_members(text: &str) -> Vec<String> {
             if line.is_empty() || line.starts_with('#') {
                 return Some(String::new());
             }
-            Some(
-                line.strip_prefix('-')?
-                    .trim()
-                    .trim_matches(['"', '\''])
-                    .to_owned(),
-            )
+            let member = line.strip_prefix('-')?.split(" #").next()?;
+            Some(member.trim().trim_matches(['"', '\'']).to_owned())
         })
         .filter(|member| !member.is_empty())
         .collect()

@@ -1,6 +1,9 @@
 //! Packages of Go, Maven, Gradle, `CMake`, Composer, `RubyGems` and .NET.
 
+use roxmltree::{Document, Node, ParsingOptions};
+
 use super::{FoundPackage, Sources, join};
+use crate::dependencies::maven::{child, text_of};
 use crate::paths::{folder_of, name_of};
 use crate::report::architecture::{Ecosystem, EntryKind};
 
@@ -34,7 +37,7 @@ pub(super) fn go(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
         }
     }
     if let Some(work) = sources.text("go.work") {
-        found.package.workspace_member = work.contains(folder_of(path));
+        found.package.workspace_member = is_used(&work, folder_of(path));
     }
     let folder = found.folder.clone();
     for file in &sources.tree.files {
@@ -56,31 +59,68 @@ pub(super) fn go(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     Some(found)
 }
 
-/// Returns the text of the first such element that is not inside one of the others.
-fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let start = text.find(&format!("<{name}>"))? + name.len() + 2;
-    let end = text[start..].find(&format!("</{name}>"))?;
-    Some(text[start..start + end].trim())
+/// Returns whether a `go.work` uses the module of a folder: `use ./a` or `use ( ./a ./b )`.
+fn is_used(work: &str, folder: &str) -> bool {
+    let mut in_block = false;
+    work.lines().map(str::trim).any(|line| {
+        let place = line
+            .strip_prefix("use")
+            .filter(|rest| rest.starts_with([' ', '(']));
+        if let Some(rest) = place {
+            in_block = rest.trim() == "(";
+        } else if line == ")" {
+            in_block = false;
+        }
+        let used = place
+            .or_else(|| in_block.then_some(line))
+            .unwrap_or_default();
+        let used = used
+            .split("//")
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .trim_matches('"');
+        !used.is_empty() && used != "(" && join("", used).is_some_and(|used| used == folder)
+    })
 }
 
 /// Reads a `pom.xml`.
 pub(super) fn maven(sources: Sources<'_>, path: &str) -> Option<FoundPackage> {
     let text = sources.text(path)?;
-    let parent = element(&text, "parent").unwrap_or_default();
-    let own = text.replacen(parent, "", usize::from(!parent.is_empty()));
-    let name = element(&own, "artifactId")?.to_owned();
+    let options = ParsingOptions {
+        allow_dtd: true,
+        nodes_limit: 400_000,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(&text, options).ok()?;
+    let project = document.root_element();
+    let name = text_of(project, "artifactId")?;
     let mut found = FoundPackage::new(Ecosystem::Maven, path, name);
-    found.describe(element(&own, "version"), element(&own, "description"));
-    found.members = own
-        .split("<module>")
-        .skip(1)
-        .filter_map(|rest| rest.split("</module>").next())
-        .map(|module| module.trim().to_owned())
+    // A project without a version has that of its parent.
+    let parent = child(project, "parent");
+    let version = text_of(project, "version").or_else(|| text_of(parent?, "version"));
+    let version = version.filter(|version| !version.contains("${"));
+    found.describe(version, text_of(project, "description"));
+    let below = |name: &'static str, around: &'static str| {
+        let is_one = move |node: &Node<'_, '_>| {
+            node.tag_name().name() == name
+                && node
+                    .parent()
+                    .is_some_and(|parent| parent.tag_name().name() == around)
+        };
+        document.descendants().filter(is_one)
+    };
+    found.members = below("module", "modules")
+        .filter_map(|module| Some(module.text()?.trim().to_owned()))
         .collect();
-    found.dependencies = own
-        .split("<dependency>")
-        .skip(1)
-        .filter_map(|rest| element(rest.split("</dependency>").next()?, "artifactId"))
+    // Not those of plugins, nor versions that are only managed here.
+    let is_own = |dependency: &Node<'_, '_>| {
+        let around = dependency.ancestors().nth(2);
+        around.is_some_and(|around| matches!(around.tag_name().name(), "project" | "profile"))
+    };
+    found.dependencies = below("dependency", "dependencies")
+        .filter(is_own)
+        .filter_map(|dependency| text_of(dependency, "artifactId"))
         .map(str::to_owned)
         .collect();
     Some(found)
@@ -141,10 +181,16 @@ pub(super) fn composer(sources: Sources<'_>, path: &str) -> Option<FoundPackage>
     );
     for kind in ["require", "require-dev"] {
         if let Some(dependencies) = manifest.get(kind).and_then(serde_json::Value::as_object) {
-            found.dependencies.extend(dependencies.keys().cloned());
+            let packages = dependencies.keys().filter(|name| is_package(name));
+            found.dependencies.extend(packages.cloned());
         }
     }
     Some(found)
+}
+
+/// Tells a package of Composer from what only says where it runs: PHP itself, its extensions.
+fn is_package(name: &str) -> bool {
+    name.contains('/')
 }
 
 /// A gem, named by its file.
