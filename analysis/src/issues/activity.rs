@@ -33,12 +33,21 @@ struct Area<'a> {
     files: HashMap<&'a str, u32>,
 }
 
+/// A branch that was worked on, its name without the remote, and the folders that it changes.
+struct Active {
+    branch: ActiveBranch,
+    name: String,
+    areas: HashSet<String>,
+}
+
 /// Looks at the commits of the last weeks; an empty repository has none.
+///
+/// Returns the names of the active branches as well, without their remotes.
 pub(super) fn find(
     input: &IssuesInput,
     branches: &Branches,
     budget: &Budget,
-) -> Result<Option<RecentActivity>, GitFailure> {
+) -> Result<Option<(RecentActivity, HashSet<String>)>, GitFailure> {
     let newest = git::output(&input.root, &["log", "-1", "--format=%ct", "HEAD"], budget);
     let newest = match newest {
         Ok(bytes) => String::from_utf8_lossy(&bytes).trim().parse().unwrap_or(0),
@@ -52,6 +61,7 @@ pub(super) fn find(
         "--no-merges",
         "--no-renames",
         "--name-only",
+        git::SUBMODULES,
         &format!("--max-count={MAX_COMMITS}"),
         &format!("--since=@{since}"),
         "--format=%x01%aN",
@@ -81,14 +91,16 @@ pub(super) fn find(
         }
     }
     let active = active_branches(input, branches, since, budget)?;
-    Ok(Some(RecentActivity {
+    let names = active.iter().map(|found| found.name.clone()).collect();
+    let recent = RecentActivity {
         days: DAYS,
         newest_commit_days: days_between(Timestamp::from_unix_seconds(newest), input.now),
         commits,
         authors: count(authors.len()),
         areas: ranked(areas, &active),
-        branches: active.into_iter().map(|(branch, _)| branch).collect(),
-    }))
+        branches: active.into_iter().map(|found| found.branch).collect(),
+    };
+    Ok(Some((recent, names)))
 }
 
 fn count(number: usize) -> u32 {
@@ -109,16 +121,13 @@ fn area_of(path: &str) -> String {
     }
 }
 
-fn ranked(
-    areas: HashMap<String, Area<'_>>,
-    active: &[(ActiveBranch, HashSet<String>)],
-) -> Listing<ActiveArea> {
+fn ranked(areas: HashMap<String, Area<'_>>, active: &[Active]) -> Listing<ActiveArea> {
     let mut found: Vec<ActiveArea> = areas
         .into_iter()
         .map(|(folder, area)| {
             let mut files: Vec<(&str, u32)> = area.files.into_iter().collect();
             files.sort_by_key(|(path, commits)| (std::cmp::Reverse(*commits), *path));
-            let touching = active.iter().filter(|(_, areas)| areas.contains(&folder));
+            let touching = active.iter().filter(|found| found.areas.contains(&folder));
             ActiveArea {
                 commits: area.commits,
                 authors: count(area.authors.len()),
@@ -129,7 +138,7 @@ fn ranked(
                     .collect(),
                 branches: touching
                     .take(5)
-                    .map(|(branch, _)| branch.name.clone())
+                    .map(|found| found.branch.name.clone())
                     .collect(),
                 folder: harmless(&folder, 200),
             }
@@ -144,13 +153,12 @@ fn ranked(
     Listing::bounded(found, MAX_AREAS)
 }
 
-/// Returns the branches that were worked on, each with the folders that it changes.
 fn active_branches(
     input: &IssuesInput,
     branches: &Branches,
     since: i64,
     budget: &Budget,
-) -> Result<Vec<(ActiveBranch, HashSet<String>)>, GitFailure> {
+) -> Result<Vec<Active>, GitFailure> {
     let Some(base) = branches.base() else {
         return Ok(Vec::new());
     };
@@ -162,7 +170,7 @@ fn active_branches(
             .any(|bot| name.starts_with(bot))
     };
     for branch in branches.since(since) {
-        if by_bot(branch.bare_name()) {
+        if by_bot(branch.bare_name()) || branches.has_lost_upstream(branch) {
             continue;
         }
         if found.len() == MAX_BRANCHES {
@@ -181,7 +189,14 @@ fn active_branches(
         let range = format!("{}...{}", base.commit, branch.commit);
         let changed = match git::output(
             &input.root,
-            &["diff", "--no-ext-diff", "--name-only", &range],
+            &[
+                "diff",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--name-only",
+                git::SUBMODULES,
+                &range,
+            ],
             budget,
         ) {
             Ok(changed) => changed,
@@ -219,7 +234,11 @@ fn active_branches(
             pull: pull.map(|pull| pull.number),
             checked_out: branch.checked_out,
         };
-        found.push((entry, areas.into_keys().collect()));
+        found.push(Active {
+            branch: entry,
+            name: branch.bare_name().to_owned(),
+            areas: areas.into_keys().collect(),
+        });
     }
     Ok(found)
 }

@@ -54,6 +54,12 @@ impl Branches {
         Ok(Self(listed.lines().filter_map(parse).collect()))
     }
 
+    /// Returns whether the branch that this one follows is gone: it was merged or given up elsewhere.
+    pub(super) fn has_lost_upstream(&self, branch: &Branch) -> bool {
+        let is_there = |other: &Branch| other.reference == branch.upstream;
+        !branch.upstream.is_empty() && !self.0.iter().any(is_there)
+    }
+
     pub(super) fn base(&self) -> Option<&Branch> {
         base_of(&self.0)
     }
@@ -83,17 +89,14 @@ pub(super) struct StaleBranches {
     pub(super) base: Option<String>,
 }
 
-/// Finds stale branches, local and remote.
+/// Finds stale branches, local and remote; those that were worked on lately are none.
 pub(super) fn find(
     input: &IssuesInput,
-    branches: &Branches,
+    all: &Branches,
+    active: &HashSet<String>,
     budget: &Budget,
 ) -> Result<StaleBranches, GitFailure> {
-    let branches = &branches.0;
-    let known: HashSet<&str> = branches
-        .iter()
-        .map(|branch| branch.reference.as_str())
-        .collect();
+    let branches = &all.0;
     let base = base_of(branches);
     let merged: HashSet<String> = match base {
         Some(base) => {
@@ -131,7 +134,7 @@ pub(super) fn find(
         let is_base =
             base.is_some_and(|base| branch_name(&base.reference) == branch_name(&branch.reference));
         let name = branch_name(&branch.reference);
-        let is_kept = is_long_lived(name) || pulls.contains(name);
+        let is_kept = is_long_lived(name) || pulls.contains(name) || active.contains(name);
         if same || is_base || is_kept || !branch.symbolic.is_empty() || branch.current {
             continue;
         }
@@ -145,7 +148,7 @@ pub(super) fn find(
         if merged.contains(&branch.reference) {
             reasons.push(BranchReason::Merged);
         }
-        if !branch.upstream.is_empty() && !known.contains(branch.upstream.as_str()) {
+        if all.has_lost_upstream(branch) {
             reasons.push(BranchReason::UpstreamGone);
         }
         if idle_days >= STALE_DAYS {

@@ -14,6 +14,8 @@ mod terms;
 mod tests;
 mod todos;
 
+use std::collections::HashSet;
+
 use crate::git::GitFailure;
 use crate::tree::file_list::FileList;
 use crate::tree::scan::Reading;
@@ -81,18 +83,23 @@ fn look_at_branches(
     budget: &Budget,
 ) -> Result<(), GitFailure> {
     let branches = Branches::of(input, budget)?;
-    let found = branches::find(input, &branches, budget)?;
-    report.branches = found.branches.into();
-    report.base_branch = found.base;
+    let mut active = HashSet::new();
     if depth != Depth::Shallow {
         let limited = budget.with_share(ACTIVITY_SHARE);
         match activity::find(input, &branches, &limited) {
-            Ok(recent) => report.recent = recent,
+            Ok(Some((recent, names))) => {
+                report.recent = Some(recent);
+                active = names;
+            }
+            Ok(None) => {}
             Err(error) => report
                 .incomplete
                 .push(Incomplete::new("recent", error.to_string())),
         }
     }
+    let found = branches::find(input, &branches, &active, budget)?;
+    report.branches = found.branches.into();
+    report.base_branch = found.base;
     Ok(())
 }
 

@@ -20,7 +20,7 @@ pub struct RecentActivity {
     /// Folders with most commits.
     pub areas: Listing<ActiveArea>,
     /// Branches with commits of these days that the base branch does not have, the newest first, at most twelve.
-    /// Version updates by bots are left out.
+    /// Version updates by bots are left out, and branches whose upstream is gone.
     pub branches: Listing<ActiveBranch>,
 }
 

@@ -76,6 +76,39 @@ fn branches_left_over() {
     );
 }
 
+/// In a repository that rests, the newest work is old and still no left-over.
+#[test]
+fn a_branch_is_worked_on_or_left_over_but_not_both() {
+    let folder = repository();
+    let root = folder.path();
+    commit(root, "newest", days_ago(100));
+    for branch in ["lately", "gone"] {
+        git(root, &["checkout", "-q", "-b", branch, "main"], now());
+        write(root, branch, "x");
+        git(root, &["add", "-A"], now());
+        commit(root, "work", days_ago(95));
+    }
+    git(
+        root,
+        &["update-ref", "refs/remotes/origin/lately", "lately"],
+        now(),
+    );
+    for (key, value) in [
+        ("branch.gone.remote", "origin"),
+        ("branch.gone.merge", "refs/heads/gone"),
+        ("remote.origin.url", "https://example.invalid/x"),
+        ("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"),
+    ] {
+        git(root, &["config", key, value], now());
+    }
+    git(root, &["checkout", "-q", "main"], now());
+    let report = issues(&input(root), Depth::Medium, &patient()).unwrap();
+    let recent = report.recent.unwrap();
+    let active: Vec<&str> = recent.branches.iter().map(|it| it.name.as_str()).collect();
+    let left: Vec<&str> = report.branches.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!((active, left), (vec!["lately"], vec!["gone"]));
+}
+
 #[test]
 fn branches_that_stay_or_are_worked_on_are_not_left_over() {
     let folder = repository();

@@ -1,5 +1,6 @@
 //! Open issues, pull requests and tasks of a repository, from its forge and the database.
 
+use crate::config::ForgeKind;
 use crate::error::Error;
 use crate::forge::{ForgeError, Github, Listed};
 use crate::model::{Missing, OpenWork, OpenWorkSource, PullRequest, PullState};
@@ -36,10 +37,18 @@ pub async fn open_work(context: &Context) -> Result<OpenWork, Error> {
         }
         Ok(Forge::Local { why, lacks_token }) => {
             work.pulls = local_pulls(context).await?;
-            if lacks_token {
-                let what = "issues and pull requests on GitHub";
-                work.missing.push(Missing { what, why });
-            }
+            let has_remote = settings.kind != ForgeKind::Local
+                && context
+                    .repository()?
+                    .remote_url(&settings.remote)
+                    .await?
+                    .is_some();
+            let what = match (lacks_token, has_remote) {
+                (true, _) => Some("issues and pull requests on GitHub"),
+                (false, true) => Some("issues and pull requests of the remote"),
+                (false, false) => None,
+            };
+            work.missing.extend(what.map(|what| Missing { what, why }));
         }
         Err(error) => work.source = unavailable(error.message),
     }
