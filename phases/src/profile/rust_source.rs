@@ -2,6 +2,9 @@
 
 use tree_sitter::{Node, Parser};
 
+/// Modules inside modules. Deeper ones are not told apart: a file could be made to exhaust the stack.
+const MAX_DEPTH: usize = 100;
+
 /// The kinds of code that a change of a Rust file touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RustChange {
@@ -36,13 +39,14 @@ fn parts(text: &str) -> Option<Parts> {
     if has_test_attribute_inside(root, text) {
         words(text, &mut parts.tests);
     } else {
-        split(root, text, &mut parts);
+        split(root, text, MAX_DEPTH, &mut parts)?;
     }
     Some(parts)
 }
 
-/// Assigns each item of a file or module to production code or tests.
-fn split(list: Node<'_>, text: &str, parts: &mut Parts) {
+/// Assigns each item of a file or module to production code or tests; `None` if it is nested too deep.
+fn split(list: Node<'_>, text: &str, depth: usize, parts: &mut Parts) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
     let mut at = list.start_byte();
     let mut cursor = list.walk();
     // Attributes and comments precede their item; comments may change with either kind.
@@ -71,7 +75,7 @@ fn split(list: Node<'_>, text: &str, parts: &mut Parts) {
             if has_test_attribute_inside(body, text) {
                 words(source(body, text), &mut parts.tests);
             } else {
-                split(body, text, parts);
+                split(body, text, depth, parts)?;
             }
             at = child.end_byte();
         }
@@ -79,6 +83,7 @@ fn split(list: Node<'_>, text: &str, parts: &mut Parts) {
         is_test = false;
     }
     words(&text[at..list.end_byte()], &mut parts.production);
+    Some(())
 }
 
 fn source<'t>(node: Node<'_>, text: &'t str) -> &'t str {
@@ -184,6 +189,14 @@ mod tests {
         let whole = "#![cfg(test)]\nfn a() {}\n";
         let change = rust_change(whole, &whole.replace('a', "b")).unwrap();
         assert_eq!((change.production, change.tests), (false, true));
+    }
+
+    #[test]
+    fn what_is_nested_without_end_is_not_told_apart() {
+        let deep = format!("{}{}", "mod m {".repeat(20_000), "}".repeat(20_000));
+        assert_eq!(rust_change(BEFORE, &deep), None);
+        let shallow = format!("{}{}", "mod m {".repeat(50), "}".repeat(50));
+        assert!(rust_change(BEFORE, &shallow).is_some());
     }
 
     #[test]
