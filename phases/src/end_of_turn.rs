@@ -2,6 +2,7 @@
 
 use super::checks::{self, Wanted};
 use super::commands::enter;
+use super::human_check::is_of_the_session;
 use super::{Phases, messages, violations};
 use crate::profile::{Check, TestOutcome};
 use shared::error::Error;
@@ -28,8 +29,13 @@ pub async fn end_of_turn(
     phases: &Phases,
     session: &str,
     goes_on: bool,
+    scheduled: Option<String>,
 ) -> Result<EndOfTurn, Error> {
-    let end = decide(phases, session, goes_on).await?;
+    // A copy of the session has no turn of its own.
+    if !is_of_the_session(phases, session)? {
+        return Ok(EndOfTurn::Pass { tell: None });
+    }
+    let end = decide(phases, session, goes_on, scheduled).await?;
     if matches!(end, EndOfTurn::Pass { .. }) {
         phases
             .store
@@ -38,11 +44,20 @@ pub async fn end_of_turn(
     Ok(end)
 }
 
-async fn decide(phases: &Phases, session: &str, goes_on: bool) -> Result<EndOfTurn, Error> {
+async fn decide(
+    phases: &Phases,
+    session: &str,
+    goes_on: bool,
+    scheduled: Option<String>,
+) -> Result<EndOfTurn, Error> {
     let rows = phases.active(session)?;
     let mut told = Vec::new();
     for row in rows {
         let row = begin(phases, row, goes_on)?;
+        if let Some(what) = &scheduled {
+            let reason = messages::must_go(row.phase, what);
+            return block_up_to_cap(phases, &row, reason, None);
+        }
         match judge(phases, &row).await? {
             EndOfTurn::Pass { tell } => told.extend(tell),
             EndOfTurn::Block { reason, tell } => {

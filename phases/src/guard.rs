@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::guarded_files::is_guarded;
 use super::resolve_path::{phase_around, resolve};
-use super::{Phases, edit, messages, shell_guard};
+use super::{Phases, edit, messages, prompt_sources, shell_guard};
+use serde_json::Value;
 use shared::agent::ToolCall;
 use shared::error::Error;
 use shared::model::{FileKind, Ruling, ToolKind};
@@ -16,17 +17,19 @@ pub fn guard(
     directory: &Path,
     call: &ToolCall,
 ) -> Result<Option<String>, Error> {
-    let Ok(tool) = call.tool_name.parse::<ToolKind>() else {
-        return Ok(None);
-    };
     let rows = phases.active(session)?;
     let Some(latest) = rows.first() else {
         return Ok(None);
     };
-    if tool == ToolKind::Bash {
-        let text = call.tool_input["command"].as_str().unwrap_or_default();
-        let database = phases.environment.database()?;
-        if let Some(why) = shell_guard::refusal(text, &phases.state_dir, &database) {
+    if let Some(why) = prompt_sources::refusal(&call.tool_name, &call.tool_input) {
+        return Ok(Some(messages::protected(
+            latest.phase,
+            &call.tool_name,
+            why,
+        )));
+    }
+    if prompt_sources::runs_programs(&call.tool_name) {
+        if let Some(why) = program_refusal(phases, call)? {
             return Ok(Some(messages::protected(latest.phase, "this command", why)));
         }
         phases
@@ -34,6 +37,9 @@ pub fn guard(
             .write_now(|w| w.set_phase_command(session, true))?;
         return Ok(None);
     }
+    let Ok(tool) = call.tool_name.parse::<ToolKind>() else {
+        return Ok(None);
+    };
     let Some(named) = edit::target(tool, &call.tool_input) else {
         return Ok(None);
     };
@@ -57,6 +63,25 @@ pub fn guard(
         let shown = path.strip_prefix(&worktree).unwrap_or(&path);
         messages::denied(row, kind, shown)
     }))
+}
+
+/// Returns why a tool that runs programs is refused. What an MCP server does with its input is unknown, so only its
+/// effects count.
+fn program_refusal(phases: &Phases, call: &ToolCall) -> Result<Option<&'static str>, Error> {
+    if call.tool_name.starts_with("mcp__") {
+        return Ok(None);
+    }
+    let mut texts = Vec::new();
+    match &call.tool_input["command"] {
+        Value::String(command) => texts.push(command.as_str()),
+        _ => prompt_sources::strings(&call.tool_input, &mut texts),
+    }
+    let database = phases.environment.database()?;
+    Ok(shell_guard::refusal(
+        &texts.join("\n"),
+        &phases.state_dir,
+        &database,
+    ))
 }
 
 /// Records that the session's shell command has ended.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::Phases;
+use super::prompt_sources::{SCHEDULE, says_a_command};
 use super::resolve_path::resolve;
 use crate::profile;
 use shared::error::{Code, Error};
@@ -13,10 +14,38 @@ use shared::git::worktree_around;
 use shared::model::{Alteration, FileKind};
 use shared::store::{PhaseRow, Violation};
 
-/// Settings files of Claude Code. Only their hooks are guarded: Claude Code writes the rest when a person answers a
-/// dialog.
+/// Settings files of Claude Code: variables, hooks, plugins and status line decide whether and how our hooks run.
 const SETTINGS: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 const OTHERS: [&str; 2] = [".claude/commands/tdd.md", profile::REPOSITORY_FILE];
+/// Settings that no hook depends on. Claude Code writes them when a person answers a dialog or picks from a menu.
+const HARMLESS: [&str; 24] = [
+    "$schema",
+    "alwaysThinkingEnabled",
+    "attribution",
+    "autoCompactEnabled",
+    "autoUpdatesChannel",
+    "cleanupPeriodDays",
+    "editorMode",
+    "effortLevel",
+    "fastMode",
+    "feedbackSurveyState",
+    "includeCoAuthoredBy",
+    "language",
+    "model",
+    "outputStyle",
+    "preferredNotifChannel",
+    "prefersReducedMotion",
+    "showTurnDuration",
+    "skipAutoPermissionPrompt",
+    "spinnerTipsEnabled",
+    "syntaxHighlightingDisabled",
+    "terminalProgressBarEnabled",
+    "theme",
+    "tui",
+    "verbose",
+];
+/// Permissions that a person gives in a dialog; a hook's refusal is stronger.
+const GIVEN: [&str; 2] = ["allow", "additionalDirectories"];
 const MAX_GUARDED_BYTES: u64 = 1 << 20;
 /// Below the user's Claude folder.
 const USER_SETTINGS: &str = "settings.json";
@@ -43,6 +72,7 @@ pub(super) fn is_guarded(phases: &Phases, rows: &[PhaseRow], path: &Path) -> boo
             && SETTINGS
                 .iter()
                 .chain(&OTHERS)
+                .chain([&SCHEDULE])
                 .any(|name| top.join(name) == path)
     })
 }
@@ -52,7 +82,16 @@ struct Guarded {
     path: PathBuf,
     /// The name of its saved copy.
     kept: String,
-    settings: bool,
+    compared: Compared,
+}
+
+/// What of a guarded file must stay.
+#[derive(Clone, Copy)]
+enum Compared {
+    Whole,
+    Settings,
+    /// Claude Code rewrites it as its prompts fire; none may say a command of ours.
+    Schedule,
 }
 
 fn files(phases: &Phases, rows: &[PhaseRow]) -> Vec<Guarded> {
@@ -60,25 +99,26 @@ fn files(phases: &Phases, rows: &[PhaseRow]) -> Vec<Guarded> {
 }
 
 fn files_of(phases: &Phases, row: &PhaseRow) -> Vec<Guarded> {
-    let within = |name: &&str, settings: bool| Guarded {
+    let within = |name: &str, compared: Compared| Guarded {
         path: row.worktree.join(name),
         kept: name.replace('/', "_"),
-        settings,
+        compared,
     };
-    let mut files: Vec<Guarded> = SETTINGS.iter().map(|name| within(name, true)).collect();
-    files.extend(OTHERS.iter().map(|name| within(name, false)));
+    let mut files = vec![within(SCHEDULE, Compared::Schedule)];
+    files.extend(SETTINGS.map(|name| within(name, Compared::Settings)));
+    files.extend(OTHERS.map(|name| within(name, Compared::Whole)));
     if let Some(folder) = phases.claude_folder() {
         files.push(Guarded {
             path: folder.join(USER_SETTINGS),
             kept: "user_settings".to_owned(),
-            settings: true,
+            compared: Compared::Settings,
         });
     }
     if let Some(home) = &phases.home {
         files.push(Guarded {
             path: home.join(profile::USER_FILE),
             kept: "user_override".to_owned(),
-            settings: false,
+            compared: Compared::Whole,
         });
     }
     files
@@ -141,10 +181,10 @@ fn difference(file: &Guarded, kept: &Path) -> Option<Alteration> {
         std::fs::read(kept).ok(),
         file::read(&file.path, MAX_GUARDED_BYTES).ok(),
     );
-    let same = if file.settings {
-        hooks_in(before.as_deref()) == hooks_in(after.as_deref())
-    } else {
-        before == after
+    let same = match file.compared {
+        Compared::Whole => before == after,
+        Compared::Settings => essence(before.as_deref()) == essence(after.as_deref()),
+        Compared::Schedule => !after.as_deref().is_some_and(says_a_command),
     };
     match (same, before, after) {
         (true, _, _) | (_, None, None) => None,
@@ -154,21 +194,26 @@ fn difference(file: &Guarded, kept: &Path) -> Option<Alteration> {
     }
 }
 
-/// Returns the hook settings of a settings file. A file that is not valid JSON counts as absent.
-fn hooks_in(text: Option<&[u8]>) -> Option<(Value, Value)> {
-    let settings: Value = serde_json::from_slice(text?).ok()?;
-    let said = (
-        settings["hooks"].clone(),
-        settings["disableAllHooks"].clone(),
-    );
-    (said != (Value::Null, Value::Null)).then_some(said)
+/// Returns what hooks depend on in a settings file. A file that is not valid JSON counts as absent.
+fn essence(text: Option<&[u8]>) -> Option<Value> {
+    let mut settings: Value = serde_json::from_slice(text?).ok()?;
+    let fields = settings.as_object_mut()?;
+    if let Some(permissions) = fields.get_mut("permissions").and_then(Value::as_object_mut) {
+        permissions.retain(|name, _| !GIVEN.contains(&name.as_str()));
+        if permissions.is_empty() {
+            fields.remove("permissions");
+        }
+    }
+    fields.retain(|name, _| !HARMLESS.contains(&name.as_str()));
+    (!fields.is_empty()).then_some(settings)
 }
 
-/// Restores a guarded file.
+/// Restores a guarded file. What is there now is kept.
 pub(super) fn restore(
     phases: &Phases,
     row: &PhaseRow,
     violation: &Violation,
+    kept: &Path,
 ) -> std::io::Result<()> {
     let folder = phases.snapshot_folder(row).join("guarded");
     let path = row.worktree.join(&violation.path);
@@ -178,15 +223,23 @@ pub(super) fn restore(
     else {
         return Ok(());
     };
-    match std::fs::read(folder.join(&file.kept)) {
-        Ok(text) => {
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
-            std::fs::write(&path, text)
+    if path.symlink_metadata().is_ok() {
+        file::make_private_folder(kept)?;
+        let to = kept.join(&file.kept);
+        if std::fs::rename(&path, &to).is_err() {
+            // On another file system.
+            let text = file::read(&path, MAX_GUARDED_BYTES)?;
+            std::fs::write(&to, text)?;
+            std::fs::remove_file(&path)?;
         }
-        Err(_) => Ok(()),
     }
+    let Ok(text) = std::fs::read(folder.join(&file.kept)) else {
+        return Ok(());
+    };
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(&path, text)
 }
 
 /// Returns why Claude Code must not reload its settings; `None` allows it.

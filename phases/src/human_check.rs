@@ -6,8 +6,8 @@
 use super::Phases;
 use shared::agent;
 use shared::error::{Code, Error};
-use shared::model::Timestamp;
-use shared::process;
+use shared::model::{ProcessMark, Timestamp};
+use shared::process::{self, Ancestor};
 
 /// Claude Code's limit for one command, in seconds: a command that began earlier has ended.
 const COMMAND_TIMEOUT: f64 = 600.0;
@@ -29,6 +29,14 @@ pub fn require_human_at_prompt(phases: &Phases, session: &str) -> Result<(), Err
     if between || phases.environment.get("AI_AGENT").is_some_and(marked) {
         return Err(not_a_person(
             "this prompt comes from a command of the agent",
+        ));
+    }
+    if is_nested(&own) {
+        return Err(not_a_person("one Claude Code runs below another"));
+    }
+    if !called_by_its_claude(phases, session, &own)? {
+        return Err(not_a_person(
+            "another Claude Code with this session is running",
         ));
     }
     let sessions = phases
@@ -115,11 +123,66 @@ pub fn require_human_at_shell(phases: &Phases, has_terminal: bool) -> Result<(),
     Ok(())
 }
 
+/// Returns whether a hook was called by a Claude Code that runs below another one, whatever its home and its name.
+fn is_nested(own: &[Ancestor]) -> bool {
+    let Some(nearest) = own.iter().position(|ancestor| is_claude(&ancestor.name)) else {
+        return false;
+    };
+    let (between, above) = own.split_at(nearest);
+    // Claude Code calls hooks through a shell, which has one thread. What has more is another program: a Claude Code
+    // under another name.
+    between.iter().any(|ancestor| threads_of(ancestor.pid) > 1)
+        || above[1..].iter().any(|ancestor| is_claude(&ancestor.name))
+}
+
+fn threads_of(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
+
+/// Returns whether a hook was called by the Claude Code that the session's phases know. A session that was resumed has
+/// a new process, which is then the known one; while the known one lives there is no other.
+pub(super) fn called_by_its_claude(
+    phases: &Phases,
+    session: &str,
+    own: &[Ancestor],
+) -> Result<bool, Error> {
+    let Some(nearest) = own.iter().find(|ancestor| is_claude(&ancestor.name)) else {
+        return Ok(true);
+    };
+    let Some(mark) = process::mark(nearest.pid) else {
+        return Ok(true);
+    };
+    for row in phases.active(session)? {
+        let place = phases.snapshot_folder(&row).join("claude");
+        let known = std::fs::read_to_string(&place).unwrap_or_default();
+        let known = known.split_once(' ').and_then(|(pid, started)| {
+            let pid = pid.parse().ok()?;
+            let started = started.to_owned();
+            Some(ProcessMark { pid, started })
+        });
+        if known.as_ref() == Some(&mark) {
+            continue;
+        }
+        if known.is_some_and(|known| process::is_alive(&known)) {
+            return Ok(false);
+        }
+        // Without the folder there is no snapshot either, which is found elsewhere.
+        let _ = std::fs::write(&place, format!("{} {}", mark.pid, mark.started));
+    }
+    Ok(true)
+}
+
+/// Returns whether an event comes from the session itself, not from a copy of it that an agent started.
+pub fn is_of_the_session(phases: &Phases, session: &str) -> Result<bool, Error> {
+    let own = process::ancestors(std::process::id());
+    Ok(!is_nested(&own) && called_by_its_claude(phases, session, &own)?)
+}
+
 fn is_claude(name: &str) -> bool {
     name == "claude"
 }
 
-fn not_a_person(why: &str) -> Error {
+pub(super) fn not_a_person(why: &str) -> Error {
     Error::new(
         Code::NotAvailable,
         format!("only a person can do this, and {why}; nothing was changed"),

@@ -13,6 +13,7 @@ mod guarded_files;
 mod human_check;
 mod messages;
 pub mod profile;
+mod prompt_sources;
 mod resolve_path;
 mod shell_guard;
 mod violations;
@@ -34,7 +35,9 @@ pub use commands::{
 pub use end_of_turn::{EndOfTurn, end_of_turn};
 pub use guard::{command_ended, guard};
 pub use guarded_files::config_change;
-pub use human_check::{require_human_at_prompt, require_human_at_shell};
+pub use human_check::{is_of_the_session, require_human_at_prompt, require_human_at_shell};
+pub use messages::not_judged;
+pub use prompt_sources::{Said, note_scheduled, require_typed, runs_programs};
 pub use violations::{Restored, after_command, detect, restore};
 
 /// The context of the phases: smaller than `workflow::Context`, because a hook runs for milliseconds.

@@ -8,6 +8,16 @@ use shared::store::{PhaseRow, Violation};
 
 const MAX_LISTED: usize = 20;
 
+/// Ends every refusal.
+const NO_SANDBOX: &str = "This is a guard and no sandbox: it judges tool calls and finds changes afterwards, but does not confine the programs that a command starts.";
+
+/// The reason of a refusal by a guard that could not judge.
+pub fn not_judged(problem: &str) -> String {
+    format!(
+        "TDD: this is refused because the guard could not judge it while a phase may be active: {problem}. The person can overrule it with `/tdd stop`, or with `claude-codex phase stop` in a shell. {NO_SANDBOX}"
+    )
+}
+
 fn title(phase: Phase) -> String {
     match phase.number() {
         Some(number) => format!("TDD phase {number} of 4 ({phase})"),
@@ -52,7 +62,7 @@ pub(super) fn denied(row: &PhaseRow, kind: FileKind, path: &Path) -> String {
         }
     };
     format!(
-        "{}: {} {what}. In this phase {}. {} Shell commands are checked too: their changes are detected and have to be undone.",
+        "{}: {} {what}. In this phase {}. {} Shell commands are checked too: their changes are detected and have to be undone. {NO_SANDBOX}",
         title(row.phase),
         path.display(),
         rule(row.phase),
@@ -62,10 +72,14 @@ pub(super) fn denied(row: &PhaseRow, kind: FileKind, path: &Path) -> String {
 
 pub(super) fn protected(phase: Phase, what: &str, why: &str) -> String {
     format!(
-        "{}: {what} is refused: {why}. Agents may not touch it while phases are active. {}",
+        "{}: {what} is refused: {why}. Agents may not touch it while phases are active. {} {NO_SANDBOX}",
         title(phase),
         how_to_advance(phase)
     )
+}
+
+pub(super) fn must_go(phase: Phase, what: &str) -> String {
+    format!("{}: {what}. Your turn can't end before that.", title(phase))
 }
 
 pub(super) fn list(violations: &[Violation]) -> String {

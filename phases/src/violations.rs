@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::edit::{MAX_SOURCE_BYTES, kinds_of_rust};
 use super::guard::command_ended;
+use super::human_check::is_of_the_session;
 use super::{Phases, guarded_files, messages};
 use shared::error::{Code, Error};
 use shared::file;
@@ -51,7 +52,10 @@ pub async fn detect(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, E
 
 /// Handles the end of a shell command. Returns a message for the agent if there are violations.
 pub async fn after_command(phases: &Phases, session: &str) -> Result<Option<String>, Error> {
-    command_ended(phases, session)?;
+    // A copy of the session does not say when the session's own command ends.
+    if is_of_the_session(phases, session)? {
+        command_ended(phases, session)?;
+    }
     let mut messages = Vec::new();
     for row in phases.active(session)? {
         let found = detect(phases, &row).await?;
@@ -186,7 +190,7 @@ pub async fn restore(phases: &Phases, row: &PhaseRow) -> Result<Restored, Error>
         .collect();
     phases.snapshot(row).restore(&changes, &kept).await?;
     for violation in &guarded {
-        guarded_files::restore(phases, row, violation).map_err(|error| {
+        guarded_files::restore(phases, row, violation, &kept).map_err(|error| {
             Error::new(
                 Code::Internal,
                 format!("cannot restore {}: {error}", violation.path.display()),

@@ -9,17 +9,23 @@ use shared::error::Error;
 use super::file_change::Left;
 use super::mcp_json::{indentation, printed, unusable};
 
-const EDITS: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash";
+/// The guard sees every tool: what it doesn't know may put words into the prompt.
+const ALL: &str = "*";
+const EDITS_AND_PROGRAMS: &str =
+    "Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|REPL|Monitor|mcp__.*";
+const PROGRAMS: &str = "Bash|PowerShell|REPL|Monitor|mcp__.*";
+/// Ends the command of the guard: Claude Code lets a tool through if a hook dies, but not if it ends with 2.
+const DIED: &str = " || [ $? -lt 128 ] || exit 2";
 
 /// Our hooks: event, tools, and the timeout of Claude Code in seconds.
 const HOOKS: [(HookName, Option<&str>, u32); 8] = [
     (HookName::SessionStart, None, 10),
     // `/tdd start` takes a snapshot, possibly of a large worktree.
     (HookName::UserPromptSubmit, None, 180),
-    (HookName::PreToolUse, Some(EDITS), 10),
+    (HookName::PreToolUse, Some(ALL), 10),
     // Compiles and tests, with lower limits of our own.
-    (HookName::PostToolUse, Some(EDITS), 600),
-    (HookName::PostToolUseFailure, Some("Bash"), 180),
+    (HookName::PostToolUse, Some(EDITS_AND_PROGRAMS), 600),
+    (HookName::PostToolUseFailure, Some(PROGRAMS), 180),
     (HookName::ConfigChange, None, 10),
     (HookName::Stop, None, 1_800),
     (HookName::SessionEnd, None, 10),
@@ -39,7 +45,10 @@ pub(super) fn with_hooks(
         if let Some(matcher) = matcher {
             group.insert("matcher".to_owned(), matcher.into());
         }
-        let command = format!("{program} hook {} --tdd", name.as_str());
+        let mut command = format!("{program} hook {} --tdd", name.as_str());
+        if name == HookName::PreToolUse {
+            command.push_str(DIED);
+        }
         let hook = json!({ "type": "command", "command": command, "timeout": timeout });
         group.insert("hooks".to_owned(), json!([hook]));
         let group = Value::Object(group);
@@ -150,7 +159,7 @@ fn is_ours(hook: &Value) -> bool {
     hook["command"].as_str().is_some_and(|command| {
         command.contains("claude-codex")
             && command.contains(" hook ")
-            && command.ends_with(" --tdd")
+            && command.trim_end_matches(DIED).ends_with(" --tdd")
     })
 }
 
@@ -175,7 +184,7 @@ mod tests {
             value["hooks"]["PreToolUse"][0]["hooks"][0]["command"],
             "./check.sh"
         );
-        assert_eq!(value["hooks"]["PreToolUse"][1]["matcher"], EDITS);
+        assert_eq!(value["hooks"]["PreToolUse"][1]["matcher"], ALL);
         assert_eq!(value["model"], "opus");
         assert_eq!(
             with_hooks(path(), Some(&with), "claude-codex").unwrap(),

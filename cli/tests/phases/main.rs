@@ -1,6 +1,8 @@
 //! TDD phases on the real binary: hooks as Claude Code calls them, real git, real compilers where they are.
 
 #[cfg(test)]
+mod attacks;
+#[cfg(test)]
 mod guarding;
 #[cfg(test)]
 mod installing;

@@ -76,18 +76,20 @@ fn a_huge_edit_is_judged_like_a_small_one() {
     let content = "x".repeat(9 << 20);
     assert!(env.write_denied("src/huge.rs", &content).is_some());
     assert_eq!(env.write_denied("tests/huge.rs", &content), None);
-    // Beyond all measure it is let through, told, and found at the end of the turn.
+    // Beyond all measure it can't be judged, and is refused.
     let payload = env.payload(SESSION, "PreToolUse", &json!({
         "tool_name": "Write", "tool_input": { "file_path": env.repository().join("src/huge.rs"), "content": "x".repeat(33 << 20) } }));
     let answer = env.raw_hook("PreToolUse", payload.to_string().as_bytes());
+    assert_eq!(
+        answer["hookSpecificOutput"]["permissionDecision"], "deny",
+        "{answer}"
+    );
     assert!(
         answer["systemMessage"]
             .as_str()
             .unwrap()
-            .contains("let this through")
+            .contains("refused an edit")
     );
-    env.write("src/huge.rs", "x");
-    assert!(env.blocked(false).contains("src/huge.rs"));
 }
 
 #[test]
