@@ -1,22 +1,40 @@
-//! Classifies files as production code, tests, documentation or configuration, by globs and names.
+//! Classifies files as production code, tests, documentation or configuration: the person's globs, then the names
+//! that projects of each language use.
 
 use fast_glob::glob_match;
 
-use super::Profile;
+use super::language::Language;
+use super::{Profile, config_names, test_names};
 use shared::model::FileKind;
 
-/// Extensions of source files: production code unless a glob makes them tests.
-const SOURCES: [&str; 65] = [
-    "astro", "c", "cc", "cjs", "clj", "cljs", "cpp", "cs", "css", "cts", "cxx", "dart", "erl",
-    "ex", "exs", "fs", "fsx", "go", "graphql", "groovy", "h", "hh", "hpp", "hrl", "hs", "html",
-    "ipynb", "java", "jl", "js", "jsx", "kt", "kts", "less", "lua", "m", "mjs", "ml", "mli", "mm",
-    "mts", "nim", "php", "pl", "pm", "proto", "py", "pyi", "pyx", "r", "rb", "rs", "sass", "scala",
-    "scss", "sh", "sql", "svelte", "swift", "ts", "tsx", "vb", "vue", "zig", "bash",
+/// Endings that are production code unless something makes them tests.
+const SOURCES: [&str; 94] = [
+    "asm", "astro", "axaml", "bash", "c", "cc", "cjs", "clj", "cljc", "cljs", "cpp", "cr", "cs",
+    "cshtml", "css", "cts", "cu", "cxx", "d", "dart", "eex", "ejs", "el", "elm", "erb", "erl",
+    "ex", "exs", "fish", "fs", "fsi", "fsx", "glsl", "go", "gql", "graphql", "groovy", "h", "haml",
+    "hbs", "heex", "hh", "hpp", "hrl", "hs", "html", "hxx", "inl", "ipynb", "java", "jl", "js",
+    "jsx", "kt", "kts", "leex", "less", "lua", "m", "mjs", "ml", "mli", "mm", "mts", "nim", "php",
+    "phtml", "pl", "pm", "proto", "ps1", "pug", "py", "pyi", "pyx", "r", "rb", "rs", "s", "sass",
+    "scala", "scss", "sh", "slim", "sql", "svelte", "swift", "ts", "tsx", "twig", "vb", "vue",
+    "xaml", "zig",
 ];
 const DOCUMENTS: [&str; 8] = [
     "adoc", "asciidoc", "markdown", "md", "mdx", "org", "rst", "tex",
 ];
-const SETTINGS: [&str; 14] = [
+const DOCUMENT_NAMES: [&str; 11] = [
+    "README",
+    "LICENSE",
+    "LICENCE",
+    "CHANGELOG",
+    "CHANGES",
+    "AUTHORS",
+    "NOTICE",
+    "CONTRIBUTING",
+    "COPYING",
+    "HISTORY",
+    "MAINTAINERS",
+];
+const SETTINGS: [&str; 20] = [
     "cfg",
     "conf",
     "config",
@@ -27,57 +45,140 @@ const SETTINGS: [&str; 14] = [
     "json5",
     "jsonc",
     "lock",
+    "neon",
+    "plist",
     "properties",
+    "tf",
     "toml",
+    "xcconfig",
+    "xml",
     "yaml",
     "yml",
+    "bzl",
 ];
-/// Configuration files of any project.
-const SETTINGS_NAMES: [&str; 12] = [
-    ".gitignore",
-    ".gitattributes",
-    ".dockerignore",
-    ".editorconfig",
-    ".npmrc",
-    ".nvmrc",
-    ".tool-versions",
-    "Dockerfile",
-    "Makefile",
-    "Justfile",
-    "justfile",
-    "Procfile",
-];
-const DOCUMENT_NAMES: [&str; 7] = [
-    "README",
-    "LICENSE",
-    "LICENCE",
-    "CHANGELOG",
-    "AUTHORS",
-    "NOTICE",
-    "CONTRIBUTING",
-];
+/// Endings that belong to tests, whatever the language.
+const TEST_ENDINGS: [&str; 5] = ["bats", "feature", "robot", "snap", "t"];
+/// Folders of production code, with all that lies in them.
+const SOURCE_FOLDERS: [&str; 6] = ["src", "app", "lib", "include", "Sources", "priv"];
 
-pub(super) fn kind(profile: &Profile, path: &str) -> FileKind {
-    let any = |patterns: &[String]| patterns.iter().any(|glob| glob_match(glob, path));
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let ending = ending.to_ascii_lowercase();
-    let ending = ending.as_str();
-    if any(&profile.config) || SETTINGS_NAMES.contains(&name) {
-        FileKind::Configuration
-    } else if any(&profile.docs) || DOCUMENTS.contains(&ending) || DOCUMENT_NAMES.contains(&name) {
-        FileKind::Documentation
-    } else if any(&profile.test) {
+pub(super) fn is_source(ending: &str) -> bool {
+    SOURCES.contains(&ending)
+}
+
+/// A path in parts, relative to the worktree.
+pub(super) struct Name<'p> {
+    /// The folders, the outermost first.
+    pub(super) folders: Vec<&'p str>,
+    pub(super) file: &'p str,
+    /// The file's name without its ending.
+    pub(super) stem: &'p str,
+    /// In lower case.
+    pub(super) ending: String,
+    pub(super) language: Language,
+}
+
+impl<'p> Name<'p> {
+    fn of(path: &'p str, project: Language) -> Self {
+        let mut folders: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let file = folders.pop().unwrap_or_default();
+        let (stem, ending) = match file.rsplit_once('.') {
+            Some((stem, ending)) if !stem.is_empty() => (stem, ending.to_ascii_lowercase()),
+            _ => (file, String::new()),
+        };
+        let language = Language::of_ending(&ending).unwrap_or(project);
+        Self {
+            folders,
+            file,
+            stem,
+            ending,
+            language,
+        }
+    }
+
+    /// Returns whether some folder on the way has one of these names.
+    pub(super) fn is_below(&self, names: &[&str]) -> bool {
+        self.folders.iter().any(|folder| names.contains(folder))
+    }
+
+    /// Returns whether the outermost folder has one of these names.
+    pub(super) fn begins_in(&self, names: &[&str]) -> bool {
+        self.folders
+            .first()
+            .is_some_and(|first| names.contains(first))
+    }
+}
+
+/// Classifies a path: `in_project` is relative to the project, `in_worktree` to the worktree, because the name of a
+/// project's own folder counts (`App.Tests/Helpers.cs`).
+pub(super) fn kind(profile: &Profile, in_project: &str, in_worktree: &str) -> FileKind {
+    let given = |patterns: &Option<Vec<String>>| {
+        patterns
+            .iter()
+            .flatten()
+            .any(|glob| glob_match(glob, in_project))
+    };
+    for (patterns, kind) in [
+        (&profile.config, FileKind::Configuration),
+        (&profile.docs, FileKind::Documentation),
+        (&profile.test, FileKind::Test),
+        (&profile.main, FileKind::Production),
+    ] {
+        if given(patterns) {
+            return kind;
+        }
+    }
+    let name = Name::of(in_worktree, Language::of(profile.name));
+    let found = by_name(&name);
+    // A list of the person replaces what the profile would take for tests.
+    if found == FileKind::Test && profile.test.is_some() {
+        return FileKind::Production;
+    }
+    found
+}
+
+fn by_name(name: &Name<'_>) -> FileKind {
+    let ending = name.ending.as_str();
+    let tests = test_names::is_test(name) || TEST_ENDINGS.contains(&ending);
+    if tests && test_names::is_fixture(name) {
         FileKind::Test
-    } else if any(&profile.main) || SOURCES.contains(&ending) {
-        FileKind::Production
-    } else if SETTINGS.contains(&ending) {
+    } else if config_names::is_config(name) {
         FileKind::Configuration
-    } else if path.starts_with("docs/") || path.starts_with("doc/") || ending == "txt" {
+    } else if is_document(name) {
+        FileKind::Documentation
+    } else if tests {
+        FileKind::Test
+    } else if SETTINGS.contains(&ending) {
+        if is_product_data(name) {
+            FileKind::Production
+        } else {
+            FileKind::Configuration
+        }
+    } else if name.begins_in(&["docs", "doc"]) && ["html", "css"].contains(&ending) {
+        FileKind::Documentation
+    } else if is_source(ending) || name.is_below(&SOURCE_FOLDERS) || is_program(name) {
+        FileKind::Production
+    } else if name.begins_in(&["docs", "doc", "man"]) || ending == "txt" {
         FileKind::Documentation
     } else {
         FileKind::Other
     }
+}
+
+fn is_document(name: &Name<'_>) -> bool {
+    let whole = name.file.split(['.', '-']).next().unwrap_or_default();
+    let is_text = ["", "txt"].contains(&name.ending.as_str()) || name.ending == whole;
+    DOCUMENTS.contains(&name.ending.as_str()) || (is_text && DOCUMENT_NAMES.contains(&whole))
+}
+
+/// Scripts without an ending (`bin/rails`).
+fn is_program(name: &Name<'_>) -> bool {
+    name.ending.is_empty() && name.begins_in(&["bin", "exe", "scripts", "script"])
+}
+
+/// Data among the sources (`src/locales/en.json`). On the JVM the resources configure what is built.
+fn is_product_data(name: &Name<'_>) -> bool {
+    name.is_below(&SOURCE_FOLDERS)
+        && !(name.language == Language::Jvm && name.is_below(&["resources"]))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub fn find(
     if let Some(chosen) = chosen {
         return Ok(Some(chosen.apply_to(worktree, detect(worktree, path))));
     }
-    Ok(detect(worktree, path).or_else(|| default.map(|name| built_in(name, worktree))))
+    Ok(detect(worktree, path).or_else(|| default.map(|name| built_in(name, worktree, worktree))))
 }
 
 /// Finds the project nearest to a path, within the worktree. A project of the file's language is preferred to
@@ -47,7 +47,7 @@ pub fn detect(worktree: &Path, path: &Path) -> Option<Profile> {
     {
         let found = in_folder(folder);
         if let Some(name) = found.iter().copied().find(speaks) {
-            return Some(built_in(name, folder));
+            return Some(built_in(name, folder, worktree));
         }
         if nearest.is_none()
             && let Some(first) = found.first()
@@ -55,7 +55,7 @@ pub fn detect(worktree: &Path, path: &Path) -> Option<Profile> {
             nearest = Some((*first, folder));
         }
     }
-    nearest.map(|(name, folder)| built_in(name, folder))
+    nearest.map(|(name, folder)| built_in(name, folder, worktree))
 }
 
 fn in_folder(folder: &Path) -> Vec<ProfileName> {

@@ -4,12 +4,15 @@
 //! from a default. Detection checks a few file names; it never walks a tree or runs a program.
 
 mod classify;
+mod config_names;
 mod detect;
+mod language;
 mod node;
 mod outcome;
 mod overrides;
 mod rust_source;
 mod table;
+mod test_names;
 
 // `closed_enum!` derives a JSON schema, so its users need the crate.
 use schemars as _;
@@ -60,10 +63,13 @@ pub struct Profile {
     pub name: ProfileName,
     /// The folder that globs are relative to and commands run in.
     pub root: PathBuf,
-    pub main: Vec<String>,
-    pub test: Vec<String>,
-    pub config: Vec<String>,
-    pub docs: Vec<String>,
+    /// The folder of the whole repository: names of folders above the project say what is in it, too.
+    pub worktree: PathBuf,
+    /// Globs that the person gave in an override file.
+    pub main: Option<Vec<String>>,
+    pub test: Option<Vec<String>>,
+    pub config: Option<Vec<String>>,
+    pub docs: Option<Vec<String>>,
     /// Run in this order; `{file}` stands for the edited file.
     pub compile: Vec<Vec<String>>,
     pub tests: Vec<Vec<String>>,
@@ -75,8 +81,13 @@ pub struct Profile {
 impl Profile {
     /// Classifies a file by its path.
     pub fn kind(&self, path: &Path) -> FileKind {
-        let relative = path.strip_prefix(&self.root).unwrap_or(path);
-        classify::kind(self, &relative.to_string_lossy())
+        let in_project = path.strip_prefix(&self.root).unwrap_or(path);
+        let in_worktree = path.strip_prefix(&self.worktree).unwrap_or(in_project);
+        classify::kind(
+            self,
+            &in_project.to_string_lossy(),
+            &in_worktree.to_string_lossy(),
+        )
     }
 
     /// Returns whether a source file may contain tests, so that its content decides what a change touches.

@@ -108,9 +108,9 @@ impl Override {
     /// Applies the file to the detected profile. Its globs and commands are relative to the worktree.
     pub(super) fn apply_to(self, worktree: &Path, found: Option<Profile>) -> Profile {
         let mut profile = match (self.profile, found) {
-            (Some(name), _) => built_in(name, worktree),
+            (Some(name), _) => built_in(name, worktree, worktree),
             (None, Some(found)) => found,
-            (None, None) => built_in(ProfileName::Custom, worktree),
+            (None, None) => built_in(ProfileName::Custom, worktree, worktree),
         };
         let patterns = [
             (self.main, &mut profile.main),
@@ -120,7 +120,7 @@ impl Override {
         ];
         for (given, field) in patterns {
             if let Some(given) = given {
-                *field = given;
+                *field = Some(given);
                 worktree.clone_into(&mut profile.root);
             }
         }

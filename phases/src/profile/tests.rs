@@ -115,151 +115,53 @@ fn the_nearest_project_that_speaks_the_language_wins() {
     }
 }
 
-#[expect(
-    clippy::too_many_lines,
-    reason = "a flat table: one profile after the other"
-)]
+/// Paths of real projects in each ecosystem.
+const PATHS: &str = include_str!("../../tests/paths.txt");
+
 #[test]
 fn every_file_has_a_kind() {
-    use FileKind::{
-        Configuration as C, Documentation as D, Other as O, Production as P, Test as T,
-    };
-    let table: &[(ProfileName, &[(&str, FileKind)])] = &[
-        (
-            ProfileName::Cargo,
-            &[
-                ("src/lib.rs", P),
-                ("build.rs", P),
-                ("src/schema.sql", P),
-                ("tests/a.rs", T),
-                ("tests/data/x.json", T),
-                ("src/a/tests.rs", T),
-                ("src/a/tests/b.rs", T),
-                ("src/latests.rs", P),
-                ("Cargo.toml", C),
-                ("Cargo.lock", C),
-                ("rustfmt.toml", C),
-                (".github/workflows/ci.yml", C),
-                ("README.md", D),
-                ("docs/design.txt", D),
-                ("docs/conf.py", P),
-                ("LICENSE", D),
-                ("assets/logo.png", O),
-                ("tools/gen.py", P),
-            ],
-        ),
-        (
-            ProfileName::Vitest,
-            &[
-                ("src/a.ts", P),
-                ("src/a.test.ts", T),
-                ("src/__tests__/a.ts", T),
-                ("tests/a.ts", T),
-                ("src/tests/a.ts", P),
-                ("vitest.config.ts", C),
-                ("package.json", C),
-                ("tsconfig.build.json", C),
-                ("src/contest.ts", P),
-            ],
-        ),
-        (
-            ProfileName::Pytest,
-            &[
-                ("app/a.py", P),
-                ("app/test_a.py", T),
-                ("app/a_test.py", T),
-                ("conftest.py", T),
-                ("tests/data/a.csv", T),
-                ("requirements-dev.txt", C),
-                ("setup.py", C),
-                ("notebooks/a.ipynb", P),
-            ],
-        ),
-        (
-            ProfileName::Go,
-            &[
-                ("a.go", P),
-                ("a_test.go", T),
-                ("pkg/testdata/x", T),
-                ("go.mod", C),
-                ("test.go", P),
-            ],
-        ),
-        (
-            ProfileName::Maven,
-            &[
-                ("src/main/java/A.java", P),
-                ("src/test/java/ATest.java", T),
-                ("m/src/test/resources/x", T),
-                ("pom.xml", C),
-            ],
-        ),
-        (
-            ProfileName::Gradle,
-            &[
-                ("app/src/main/kotlin/A.kt", P),
-                ("app/src/test/kotlin/A.kt", T),
-                ("build.gradle.kts", C),
-            ],
-        ),
-        (
-            ProfileName::Dotnet,
-            &[
-                ("src/App/A.cs", P),
-                ("tests/A.cs", T),
-                ("src/App.Tests/A.cs", T),
-                ("src/ATests.cs", T),
-                ("App.csproj", C),
-            ],
-        ),
-        (
-            ProfileName::Rspec,
-            &[("lib/a.rb", P), ("spec/a_spec.rb", T), ("Gemfile", C)],
-        ),
-        (
-            ProfileName::Minitest,
-            &[("lib/a.rb", P), ("test/a_test.rb", T), ("Rakefile", C)],
-        ),
-        (
-            ProfileName::Phpunit,
-            &[
-                ("src/A.php", P),
-                ("tests/ATest.php", T),
-                ("composer.json", C),
-            ],
-        ),
-        (
-            ProfileName::Mix,
-            &[
-                ("lib/a.ex", P),
-                ("test/a_test.exs", T),
-                ("mix.exs", C),
-                ("config/dev.exs", C),
-            ],
-        ),
-        (
-            ProfileName::Cmake,
-            &[
-                ("src/a.cpp", P),
-                ("include/a.h", P),
-                ("tests/a.cpp", T),
-                ("CMakeLists.txt", C),
-            ],
-        ),
-        (
-            ProfileName::Custom,
-            &[("a.py", P), ("a.md", D), ("a.toml", C), ("a.bin", O)],
-        ),
-    ];
-    for (name, files) in table {
-        let profile = built_in(*name, Path::new("/p"));
-        for (file, expected) in *files {
-            assert_eq!(
-                profile.kind(&Path::new("/p").join(file)),
-                *expected,
-                "{name} {file}"
-            );
+    let mut profile = built_in(ProfileName::Custom, Path::new("/p"), Path::new("/p"));
+    let (mut count, mut wrong) = (0, Vec::new());
+    for line in PATHS.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[') {
+            let name = name.trim_end_matches(']').parse().unwrap();
+            profile = built_in(name, Path::new("/p"), Path::new("/p"));
+        } else if let Some((verdict, path)) = line.split_once(' ') {
+            count += 1;
+            let found = match profile.kind(&Path::new("/p").join(path)) {
+                FileKind::Production => "main",
+                FileKind::Test => "test",
+                FileKind::Configuration => "config",
+                FileKind::Documentation => "docs",
+                _ => "other",
+            };
+            if found != verdict {
+                wrong.push(format!("{} {path}: {found}, not {verdict}", profile.name));
+            }
         }
+    }
+    assert!(count >= 400, "{count}");
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_folder_of_a_project_says_what_is_in_it() {
+    let project = Project::with(&[
+        ("App.sln", ""),
+        ("src/App/App.csproj", ""),
+        ("App.Tests/App.Tests.csproj", ""),
+    ]);
+    for (file, kind) in [
+        ("App.Tests/Helpers.cs", FileKind::Test),
+        ("src/App/Helpers.cs", FileKind::Production),
+    ] {
+        let found = project.found(file).unwrap();
+        assert_eq!(found.kind(&project.path(file)), kind, "{file}");
     }
 }
 
@@ -353,7 +255,7 @@ fn the_projects_own_tools_are_called() {
         .unwrap();
     assert_eq!(wrapped.tests[0][0], "./mvnw");
     let file = Path::new("/p/a.rb");
-    let ruby = built_in(ProfileName::Rspec, Path::new("/p"));
+    let ruby = built_in(ProfileName::Rspec, Path::new("/p"), Path::new("/p"));
     assert_eq!(
         Profile::commands(&ruby.compile, Some(file)),
         [["ruby", "-c", "/p/a.rb"]]
@@ -430,7 +332,7 @@ fn outcomes_are_read_from_what_runners_print() {
         ),
         (ProfileName::Maven, 1, "COMPILATION ERROR", Broken),
     ] {
-        let profile = built_in(name, Path::new("/p"));
+        let profile = built_in(name, Path::new("/p"), Path::new("/p"));
         assert_eq!(
             profile.outcome(Some(code), output),
             expected,
@@ -438,7 +340,7 @@ fn outcomes_are_read_from_what_runners_print() {
         );
     }
     // Ended by a signal.
-    let profile = built_in(ProfileName::Cargo, Path::new("/p"));
+    let profile = built_in(ProfileName::Cargo, Path::new("/p"), Path::new("/p"));
     assert_eq!(profile.outcome(None, ""), OtherFailure);
 }
 
@@ -448,7 +350,8 @@ fn the_first_failure_comes_first_and_the_rest_is_counted() {
         "running 3 tests\nnoise\n\u{1b}[31m---- first stdout ----\u{1b}[0m\nassertion failed\n",
     );
     output.push_str(&"more\n".repeat(1_000));
-    let shown = built_in(ProfileName::Cargo, Path::new("/p")).failing_part(&output, 400);
+    let shown =
+        built_in(ProfileName::Cargo, Path::new("/p"), Path::new("/p")).failing_part(&output, 400);
     assert!(
         shown.starts_with("---- first stdout ----\nassertion failed"),
         "{shown}"
