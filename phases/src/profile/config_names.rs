@@ -1,7 +1,7 @@
 //! Names of configuration: manifests, settings of tools and of continuous integration, in each language.
 
-use super::classify::{Name, is_source};
 use super::language::Language;
+use super::path_parts::{Name, is_source};
 
 /// Folders of tools.
 const FOLDERS: [&str; 25] = [

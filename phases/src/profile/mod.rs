@@ -10,6 +10,7 @@ mod language;
 mod node;
 mod outcome;
 mod overrides;
+mod path_parts;
 mod rust_source;
 mod table;
 mod test_names;

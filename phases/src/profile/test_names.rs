@@ -1,7 +1,7 @@
 //! Names of tests: folders and files that hold tests, in each language.
 
-use super::classify::Name;
 use super::language::Language;
+use super::path_parts::Name;
 
 /// Folders of tests in every language.
 const FOLDERS: [&str; 26] = [
