@@ -67,13 +67,9 @@ pub fn architecture(
     });
     let tree = tree?;
     budget.check()?;
+    let cut = "the time limit was reached before all files were read";
     let mut incomplete = Vec::new();
-    if tree.cut {
-        incomplete.push(Incomplete::new(
-            "files",
-            "the time limit was reached before all files were read",
-        ));
-    }
+    incomplete.extend(tree.cut.then(|| Incomplete::new("files", cut)));
     budget.report(0.6, "reading manifests");
     let sources = Sources { root, tree: &tree };
     let packages = packages::find(sources);

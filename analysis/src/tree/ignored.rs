@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use model::hidden::without_byte_order_mark;
 
 use crate::git_place::GitPlace;
 use crate::open;
@@ -76,9 +77,9 @@ impl Ignored {
 fn read(folder: &Path, file: &Path) -> Option<Arc<Gitignore>> {
     let mut bytes = Vec::new();
     let size = open::read(file, MAX_SIZE, &mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = without_byte_order_mark(String::from_utf8_lossy(&bytes).into_owned());
     let mut builder = GitignoreBuilder::new(folder);
-    for line in text.trim_start_matches('\u{feff}').lines() {
+    for line in text.lines() {
         // A pattern that is none matches nothing; the others hold.
         let _ = builder.add_line(None, line);
     }
