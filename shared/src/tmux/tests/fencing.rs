@@ -22,7 +22,7 @@ fn claimed(last: Option<(u64, InputStage)>) -> Claim {
 #[tokio::test]
 async fn an_older_epoch_does_nothing() {
     let server = Server::new();
-    server.start("a", &["cat"]).await;
+    server.start_cat("a").await;
     let (old, new) = (epoch(&server, 9), epoch(&server, 10));
     assert_eq!(old.claim().await.unwrap(), claimed(None));
     assert_eq!(old.paste(&["one"]).await.unwrap(), InputOutcome::Typed);
@@ -54,7 +54,7 @@ async fn an_older_epoch_does_nothing() {
 #[tokio::test]
 async fn without_a_claim_nothing_is_typed() {
     let server = Server::new();
-    server.start("a", &["cat"]).await;
+    server.start_cat("a").await;
     let pane = epoch(&server, 1);
     assert_ne!(pane.paste(&["WRONG"]).await.unwrap(), InputOutcome::Typed);
     assert_eq!(server.buffers().await, "");
@@ -63,7 +63,7 @@ async fn without_a_claim_nothing_is_typed() {
 #[tokio::test]
 async fn enter_needs_the_text_on_the_screen() {
     let server = Server::new();
-    server.start("a", &["cat"]).await;
+    server.start_cat("a").await;
     let pane = epoch(&server, 1);
     pane.claim().await.unwrap();
     pane.paste(&["[x m-1] ", "é text; with 'quotes'"])
@@ -85,7 +85,7 @@ async fn enter_needs_the_text_on_the_screen() {
 async fn a_submission_shows_what_was_there_before_enter() {
     let server = Server::new();
     // One that answers each line at once, and one that never does.
-    server.start("a", &["cat"]).await;
+    server.start_cat("a").await;
     server.start("b", &["sleep", "1000"]).await;
     for (number, session, text, draft) in [
         (0, "a", "one line", "one line"),
@@ -103,7 +103,7 @@ async fn a_submission_shows_what_was_there_before_enter() {
 #[tokio::test]
 async fn a_pane_that_a_person_holds_is_not_typed_into() {
     let server = Server::new();
-    server.start("a", &["cat"]).await;
+    server.start_cat("a").await;
     let pane = epoch(&server, 1);
     assert_eq!(pane.claim().await.unwrap(), claimed(None));
     for (hold, release) in [

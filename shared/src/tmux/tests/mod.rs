@@ -54,6 +54,13 @@ impl Server {
         self.tmux.create(&session).await.unwrap()
     }
 
+    /// Starts `cat` and waits until it has the pane: before, it is the program that tmux starts it with.
+    async fn start_cat(&self, name: &str) -> Pane {
+        let pane = self.start(name, &["cat"]).await;
+        self.wait_pane(name, |state| state.command == "cat").await;
+        pane
+    }
+
     async fn start_script(&self, name: &str, script: &str) -> Pane {
         self.start(name, &["sh", "-c", script]).await
     }

@@ -18,7 +18,7 @@ fn program(name: &str) -> ProgramName {
 #[tokio::test]
 async fn text_reaches_the_program_that_was_meant() {
     let server = Server::new();
-    let pane = server.start("mine", &["cat"]).await;
+    let pane = server.start_cat("mine").await;
     let own = own(&server, &pane).await;
     let state = own.state().await.unwrap().unwrap();
     assert_eq!((state.command.as_str(), state.in_mode), ("cat", false));
@@ -37,7 +37,7 @@ async fn text_reaches_the_program_that_was_meant() {
 #[tokio::test]
 async fn nothing_is_typed_for_another_program_or_a_reader_or_the_dead() {
     let server = Server::new();
-    let pane = server.start("mine", &["cat"]).await;
+    let pane = server.start_cat("mine").await;
     let own = own(&server, &pane).await;
     let refused = |outcome: InputOutcome| assert_ne!(outcome, InputOutcome::Typed);
     let cat = own.fenced(Some(&program("cat")), 1);
@@ -56,7 +56,7 @@ async fn nothing_is_typed_for_another_program_or_a_reader_or_the_dead() {
     server.tmux.run(&leave, None).await.unwrap();
     let screen = own.capture().await.unwrap();
     assert!(!screen.contains("WRONG"), "{screen}");
-    server.start("other", &["cat"]).await;
+    server.start_cat("other").await;
     server.tmux.kill(&session_name("mine")).await.unwrap();
     assert_eq!(own.state().await.unwrap(), None);
     refused(cat.paste(&["WRONG"]).await.unwrap());

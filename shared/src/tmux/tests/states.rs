@@ -92,7 +92,7 @@ async fn panes_that_a_person_adds_are_told_apart() {
 #[tokio::test]
 async fn a_person_attaches_types_and_is_seen() {
     let (server, terminal) = (Server::new(), Server::new());
-    server.start("a", &["cat"]).await;
+    server.start_cat("a").await;
     let agent = session_name("a");
     assert_eq!(
         server.tmux.clients(&agent).await.unwrap().last_activity,
@@ -143,13 +143,13 @@ async fn a_person_is_seen_through_another_session_with_the_same_windows() {
         &["link-window", "-s", "=a:0", "-t", "=second:7"][..],
     ] {
         let (server, terminal) = (Server::new(), Server::new());
-        let pane = server.start("a", &["cat"]).await;
+        let pane = server.start_cat("a").await;
         let own = super::own_panes::own(&server, &pane).await;
         if shared[0] == "link-window" {
-            server.start("second", &["cat"]).await;
+            server.start_cat("second").await;
         }
         server.raw(shared[0], &shared[1..]).await;
-        server.start("unrelated", &["cat"]).await;
+        server.start_cat("unrelated").await;
         let attach = async |session: &str| {
             let mut person = terminal.session(session, &[]);
             person.argv = server.tmux.attach_argv(&session_name(session));
