@@ -12,6 +12,8 @@
 //! - `full`, `broken`, `busy`: the step fails as on a full disk (ENOSPC), on a broken one (EIO), or because the database is
 //!   locked by another, or no process can be had (EAGAIN)
 //! - `refuse`: a child process does nothing and ends with 128, as git does when something is wrong
+//!
+//! A value that names no such action ends the program: a test with a misspelt action would otherwise inject nothing.
 
 use std::io;
 
@@ -88,7 +90,8 @@ mod active {
             "broken" => Action::Fail(Errno::IO),
             "busy" => Action::Fail(Errno::AGAIN),
             "refuse" => Action::Refuse,
-            _ => return None,
+            // Nobody would notice that nothing was injected.
+            _ => std::process::abort(),
         };
         let fault = Fault {
             step: step.to_owned(),
