@@ -21,9 +21,13 @@ fn keys(manifest: &Table, path: &[&str]) -> Vec<String> {
     table.map_or_else(Vec::new, |table| table.keys().cloned().collect())
 }
 
-/// Returns all Rust code of a package in these of its folders.
+/// Returns all Rust code of a package in these of its folders and files.
 fn code(package: &Path, folders: &[&str]) -> String {
     fn add(folder: &Path, text: &mut String) {
+        if folder.is_file() {
+            text.push_str(&fs::read_to_string(folder).unwrap());
+            return;
+        }
         for entry in fs::read_dir(folder).into_iter().flatten() {
             let path = entry.unwrap().path();
             if path.is_dir() {
@@ -71,8 +75,16 @@ fn every_dependency_is_used() {
     for package in members.iter().map(|member| member.as_str().unwrap()) {
         let folder = root.join(package);
         let manifest = manifest(&folder);
+        // Programs whose source is in another folder.
+        let programs = manifest.get("bin").and_then(Value::as_array);
+        let programs: Vec<&str> = programs
+            .into_iter()
+            .flatten()
+            .filter_map(|program| program["path"].as_str())
+            .collect();
+        let sources = [&["src"][..], &programs].concat();
         for (table, folders) in [
-            ("dependencies", &["src"][..]),
+            ("dependencies", &sources[..]),
             ("dev-dependencies", &["src", "tests", "benches"][..]),
             ("build-dependencies", &["build.rs"][..]),
         ] {

@@ -28,8 +28,9 @@ fn every_error_code_is_explained() {
 fn what_is_linked_exists() {
     let documents = fs::read_dir(project_root().join("docs")).unwrap();
     let documents = documents
-        .map(|file| format!("docs/{}", file.unwrap().file_name().to_str().unwrap()))
-        .filter(|name| name.ends_with(".md"));
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .map(|path| format!("docs/{}", path.file_name().unwrap().to_str().unwrap()));
     let others = [
         "README.md",
         "ARCHITECTURE.md",
