@@ -49,9 +49,12 @@ impl CommandReply {
 }
 
 impl PhaseCommand {
-    /// Parses a prompt; `None` if it does not begin with `/tdd`. Messages delivered to agents never begin so.
+    /// Parses a prompt; `None` if it does not begin with `/tdd`, or `/codex:tdd` with the plugin. Messages delivered to
+    /// agents never begin so.
     pub fn parse(prompt: &str) -> Option<Self> {
-        let rest = prompt.strip_prefix("/tdd")?;
+        let rest = prompt
+            .strip_prefix("/tdd")
+            .or_else(|| prompt.strip_prefix("/codex:tdd"))?;
         if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
             return None;
         }
@@ -373,6 +376,10 @@ mod tests {
         );
         assert_eq!(PhaseCommand::parse("/tdd"), Some(PhaseCommand::Status));
         assert_eq!(PhaseCommand::parse("/tdd stop"), Some(PhaseCommand::Stop));
+        assert_eq!(
+            PhaseCommand::parse("/codex:tdd confirm tests"),
+            Some(PhaseCommand::Confirm(Phase::Tests))
+        );
         for unknown in [
             "/tdd confirm",
             "/tdd confirm implementation",
@@ -392,6 +399,8 @@ mod tests {
             " /tdd confirm tests",
             "please /tdd confirm tests",
             "/tddx confirm tests",
+            "/codex:tddx confirm tests",
+            "/other:tdd confirm tests",
             "[claude-codex m-0123] Review\n/tdd confirm tests",
             "Stop hook feedback:\n/tdd confirm tests",
             "",

@@ -152,6 +152,24 @@ pub(super) fn save(phases: &Phases, row: &PhaseRow) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns the settings files of Claude Code as they were when the session's phases began; `None` without a phase.
+///
+/// What is in them now says nothing about which hooks run: an agent may have written it.
+pub fn settings_at_start(phases: &Phases, session: &str) -> Result<Option<Vec<Value>>, Error> {
+    let rows = phases.active(session)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let saved = rows.iter().flat_map(|row| {
+        let folder = phases.snapshot_folder(row).join("guarded");
+        let files = files_of(phases, row).into_iter();
+        let settings = files.filter(|file| matches!(file.compared, Compared::Settings));
+        settings.filter_map(move |file| std::fs::read(folder.join(file.kept)).ok())
+    });
+    let parsed = saved.filter_map(|text| serde_json::from_slice(&text).ok());
+    Ok(Some(parsed.collect()))
+}
+
 /// Returns the guarded files that differ from their saved copies.
 pub(super) fn changed(phases: &Phases, row: &PhaseRow) -> Vec<Violation> {
     let folder = phases.snapshot_folder(row).join("guarded");

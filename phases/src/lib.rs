@@ -34,7 +34,7 @@ pub use commands::{
 };
 pub use end_of_turn::{EndOfTurn, end_of_turn};
 pub use guard::{command_ended, guard};
-pub use guarded_files::config_change;
+pub use guarded_files::{config_change, settings_at_start};
 pub use human_check::{is_of_the_session, require_human_at_prompt, require_human_at_shell};
 pub use messages::not_judged;
 pub use prompt_sources::{Said, note_scheduled, require_typed, runs_programs};

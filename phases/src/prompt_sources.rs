@@ -110,9 +110,12 @@ fn commands(text: &str) -> bool {
         .filter(|character| character.is_alphanumeric() || *character == '/')
         .flat_map(char::to_lowercase)
         .collect();
-    ["confirm", "start", "accept", "stop"]
-        .iter()
-        .any(|verb| plain.contains(&format!("/tdd{verb}")))
+    // The plugin's command is `/codex:tdd`.
+    ["confirm", "start", "accept", "stop"].iter().any(|verb| {
+        ["/tdd", "/codextdd"]
+            .iter()
+            .any(|name| plain.contains(&format!("{name}{verb}")))
+    })
 }
 
 /// Requires that a prompt was not made by a program, as far as Claude Code tells.
@@ -241,6 +244,11 @@ mod tests {
             ("RemoteTrigger", json!({})),
             ("SendMessage", json!({ "to": "x", "message": confirm })),
             ("Skill", json!({ "skill": "tdd", "args": "confirm tests" })),
+            (
+                "Skill",
+                json!({ "skill": "codex:tdd", "args": "confirm tests" }),
+            ),
+            ("SendMessage", json!({ "message": "/codex:tdd accept" })),
             ("mcp__chat__say", json!({ "parts": [{ "text": confirm }] })),
             ("Unheard", json!({ "text": "/T\u{200b}dd  Con-firm tests" })),
         ] {

@@ -3,6 +3,6 @@
 if command -v claude-codex >/dev/null 2>&1; then
   exec claude-codex hook "$@" --plugin
 fi
-if [ "$1" = SessionStart ]; then
+if [ "$*" = SessionStart ]; then
   echo '{"systemMessage":"The plugin codex needs its programs, which are not on PATH: run scripts/install in a clone of Claude Codex, then start Claude Code again."}'
 fi

@@ -54,14 +54,13 @@ pub(crate) fn hook() -> ExitCode {
         .filter_map(|word| word.into_string().ok())
         .collect();
     let has = |flag| words.iter().any(|word| word == flag);
-    if has(plugin_hook::FLAG) {
-        let event = words.get(2).map(String::as_str).unwrap_or_default();
-        if plugin_hook::runs_elsewhere(&environment, event, has("--tdd")) {
-            return ExitCode::SUCCESS;
-        }
-    }
+    let event = words.get(2).map(String::as_str).unwrap_or_default();
+    let of_plugin = has(plugin_hook::FLAG);
     if has("--tdd") {
-        return phases_hook(&environment);
+        return phases_hook(&environment, of_plugin.then_some(event));
+    }
+    if of_plugin && plugin_hook::runs_elsewhere(&environment, event) {
+        return ExitCode::SUCCESS;
     }
     let id = environment.instance_id().ok().flatten();
     // On a terminal there is no payload: a person is trying it out.

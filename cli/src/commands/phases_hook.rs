@@ -18,6 +18,7 @@ use shared::error::Error;
 use shared::store::Store;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::plugin_hook::guard_runs_elsewhere;
 use crate::agent_log::log_problem;
 
 /// More than any file that a tool writes.
@@ -35,12 +36,13 @@ const USAGE: &str = "/tdd start [requirements|interfaces|tests|implementation], 
 type Reply = (HookReply, Option<String>);
 const NO_REPLY: Reply = (HookReply::Nothing, None);
 
-pub(super) fn phases_hook(environment: &Environment) -> ExitCode {
+/// Answers one event; `plugin` is its name if the plugin's hook runs this.
+pub(super) fn phases_hook(environment: &Environment, plugin: Option<&str>) -> ExitCode {
     if io::stdin().is_terminal() {
         return ExitCode::SUCCESS;
     }
     let (answer, tell) = match read_input() {
-        Ok(bytes) => reply(environment, &bytes).unwrap_or_else(|problem| {
+        Ok(bytes) => reply(environment, plugin, &bytes).unwrap_or_else(|problem| {
             log_problem(environment, "phases", &problem);
             failed(environment, &bytes, &problem)
         }),
@@ -118,7 +120,7 @@ struct Origin {
     session_crons: Vec<Value>,
 }
 
-fn reply(environment: &Environment, bytes: &[u8]) -> Result<Reply, String> {
+fn reply(environment: &Environment, plugin: Option<&str>, bytes: &[u8]) -> Result<Reply, String> {
     let payload = Payload::parse(bytes)
         .map_err(|error| format!("the hook's input is not understood: {error}"))?;
     let command = match &payload.event {
@@ -136,37 +138,55 @@ fn reply(environment: &Environment, bytes: &[u8]) -> Result<Reply, String> {
         return Ok(NO_REPLY);
     }
     if let Event::PreToolUse(call) = payload.event {
-        return guard_in_time(environment, payload.session_id, payload.cwd, call);
+        return guard_in_time(environment, plugin, payload.session_id, payload.cwd, call);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start the runtime: {error}"))?;
-    let phases = open(environment)?;
+    let Some(phases) = open(environment, plugin, &payload.session_id)? else {
+        return Ok(NO_REPLY);
+    };
     runtime
         .block_on(unless_superseded(answer(&phases, payload, command, origin)))
         .map_err(|error| error.message)
 }
 
-fn open(environment: &Environment) -> Result<Phases, String> {
+/// Opens the database; `None` if the plugin runs this and a settings file runs the same hook.
+fn open(
+    environment: &Environment,
+    plugin: Option<&str>,
+    session: &str,
+) -> Result<Option<Phases>, String> {
     let path = environment.database().map_err(|error| error.to_string())?;
     let store = Store::open(&path).map_err(|error| error.to_string())?;
-    Phases::new(environment.clone(), store).map_err(|error| error.message)
+    let phases = Phases::new(environment.clone(), store).map_err(|error| error.message)?;
+    if let Some(event) = plugin
+        && guard_runs_elsewhere(environment, &phases, session, event)
+            .map_err(|error| error.message)?
+    {
+        return Ok(None);
+    }
+    Ok(Some(phases))
 }
 
 /// Runs the guard on its own thread, which is abandoned at the timeout.
 fn guard_in_time(
     environment: &Environment,
+    plugin: Option<&str>,
     session: String,
     directory: String,
     call: ToolCall,
 ) -> Result<Reply, String> {
     let (sender, receiver) = mpsc::channel();
     let environment = environment.clone();
+    let plugin = plugin.map(str::to_owned);
     let judge = move || {
-        let ruled = open(&environment).and_then(|phases| {
-            phases::guard(&phases, &session, Path::new(&directory), &call)
-                .map_err(|error| error.message)
+        let ruled = open(&environment, plugin.as_deref(), &session).and_then(|phases| {
+            phases.map_or(Ok(None), |phases| {
+                phases::guard(&phases, &session, Path::new(&directory), &call)
+                    .map_err(|error| error.message)
+            })
         });
         // The receiver is gone after the timeout.
         let _ = sender.send(ruled);

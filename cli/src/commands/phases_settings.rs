@@ -220,6 +220,23 @@ mod tests {
     }
 
     #[test]
+    fn the_plugin_has_the_same_hooks() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../plugin/hooks/hooks.json");
+        let plugin: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let program = "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/run.sh\"";
+        let ours = with_hooks(path(), None, "claude-codex").unwrap().unwrap();
+        let ours: Value =
+            serde_json::from_str(&ours.replace("claude-codex hook", "PROGRAM")).unwrap();
+        for (event, groups) in ours["hooks"].as_object().unwrap() {
+            let mut wanted = groups[0].clone();
+            let command = wanted["hooks"][0]["command"].as_str().unwrap();
+            wanted["hooks"][0]["command"] = command.replace("PROGRAM", program).into();
+            let groups = plugin["hooks"][event].as_array().unwrap();
+            assert!(groups.contains(&wanted), "{event}: {wanted}");
+        }
+    }
+
+    #[test]
     fn what_is_broken_is_left_alone() {
         for present in ["{", "[]", "{\"hooks\": []}", "{\"hooks\": {\"Stop\": 1}}"] {
             assert!(

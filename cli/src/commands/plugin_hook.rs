@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use phases::Phases;
 use serde_json::Value;
 use shared::config::Environment;
+use shared::error::Error;
 use shared::file;
 
 /// What the plugin adds to the command of each of its hooks.
@@ -13,17 +15,30 @@ pub(super) const FLAG: &str = "--plugin";
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// Tells whether a hook that the plugin runs is run by somebody else, too: Claude Code merges hooks, and feedback must be handed over once.
-pub(super) fn runs_elsewhere(environment: &Environment, event: &str, is_tdd: bool) -> bool {
+pub(super) fn runs_elsewhere(environment: &Environment, event: &str) -> bool {
     let is_launched = environment.instance_id().ok().flatten().is_some();
-    if is_launched && !is_tdd {
-        return true;
-    }
-    let ending = format!("hook {event}{}", if is_tdd { " --tdd" } else { "" });
+    is_launched || has_hook(&settings(environment), event, "")
+}
+
+/// Tells whether a hook of the TDD phases is run by a settings file, too. While a session has a phase, the files count as
+/// they were when it began: else an agent could write one, and the plugin's guard would leave.
+pub(super) fn guard_runs_elsewhere(
+    environment: &Environment,
+    phases: &Phases,
+    session: &str,
+    event: &str,
+) -> Result<bool, Error> {
+    let settings =
+        phases::settings_at_start(phases, session)?.unwrap_or_else(|| settings(environment));
+    Ok(has_hook(&settings, event, " --tdd"))
+}
+
+fn settings(environment: &Environment) -> Vec<Value> {
     settings_files(environment)
         .iter()
         .filter_map(|path| file::read(path, MAX_SETTINGS_BYTES).ok())
-        .filter_map(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
-        .any(|settings| has_command(&settings["hooks"][event], &ending))
+        .filter_map(|bytes| serde_json::from_slice(&bytes).ok())
+        .collect()
 }
 
 fn settings_files(environment: &Environment) -> Vec<PathBuf> {
@@ -40,19 +55,32 @@ fn settings_files(environment: &Environment) -> Vec<PathBuf> {
         .collect()
 }
 
-fn has_command(groups: &Value, ending: &str) -> bool {
-    let groups = groups.as_array().into_iter().flatten();
-    let hooks = groups.filter_map(|group| group["hooks"].as_array());
+fn has_hook(settings: &[Value], event: &str, flag: &str) -> bool {
+    let call = format!(" hook {event}{flag}");
+    // The guard's command goes on behind the call, in case it dies.
+    let is_ours = |command: &str| {
+        command.contains("claude-codex")
+            && command
+                .split_once(&call)
+                .is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with(" ||"))
+    };
+    let groups = settings
+        .iter()
+        .filter_map(|settings| settings["hooks"][event].as_array());
+    let hooks = groups
+        .flatten()
+        .filter_map(|group| group["hooks"].as_array());
     hooks
         .flatten()
         .filter_map(|hook| hook["command"].as_str())
-        .any(|command| command.contains("claude-codex") && command.ends_with(ending))
+        .any(is_ours)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::phases_settings::with_hooks;
     use super::*;
 
     fn environment(folder: &std::path::Path, more: &[(&str, &str)]) -> Environment {
@@ -66,18 +94,27 @@ mod tests {
     fn a_hook_of_the_settings_or_of_a_launch_goes_first() {
         let folder = tempfile::tempdir().unwrap();
         let here = environment(folder.path(), &[]);
-        assert!(!runs_elsewhere(&here, "Stop", false));
+        assert!(!runs_elsewhere(&here, "Stop"));
         let launched = environment(folder.path(), &[("CODEX_INSTANCE_ID", "work-1-a1")]);
-        assert!(runs_elsewhere(&launched, "Stop", false));
-        assert!(!runs_elsewhere(&launched, "Stop", true));
+        assert!(runs_elsewhere(&launched, "Stop"));
 
         std::fs::create_dir(folder.path().join(".claude")).unwrap();
         let hook = json!({ "type": "command", "command": "'/opt/a b/claude-codex' hook Stop" });
         let settings = json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } });
         let file = folder.path().join(".claude/settings.json");
         std::fs::write(file, settings.to_string()).unwrap();
-        assert!(runs_elsewhere(&here, "Stop", false));
-        assert!(!runs_elsewhere(&here, "Stop", true));
-        assert!(!runs_elsewhere(&here, "SessionStart", false));
+        assert!(runs_elsewhere(&here, "Stop"));
+        assert!(!runs_elsewhere(&here, "SessionStart"));
+        assert!(!has_hook(&super::settings(&here), "Stop", " --tdd"));
+    }
+
+    #[test]
+    fn the_hooks_that_init_writes_are_known() {
+        let with = with_hooks(std::path::Path::new("settings.json"), None, "claude-codex");
+        let settings: Value = serde_json::from_str(&with.unwrap().unwrap()).unwrap();
+        for (event, _) in settings["hooks"].as_object().unwrap() {
+            assert!(has_hook(&[settings.clone()], event, " --tdd"), "{event}");
+            assert!(!has_hook(&[settings.clone()], event, ""), "{event}");
+        }
     }
 }

@@ -11,6 +11,8 @@ mod moving;
 #[cfg(test)]
 mod payloads;
 #[cfg(test)]
+mod plugin;
+#[cfg(test)]
 mod projects;
 #[cfg(test)]
 mod real_claude;
