@@ -113,8 +113,9 @@ mod tests {
         let with = with_hooks(std::path::Path::new("settings.json"), None, "claude-codex");
         let settings: Value = serde_json::from_str(&with.unwrap().unwrap()).unwrap();
         for (event, _) in settings["hooks"].as_object().unwrap() {
-            assert!(has_hook(&[settings.clone()], event, " --tdd"), "{event}");
-            assert!(!has_hook(&[settings.clone()], event, ""), "{event}");
+            let settings = std::slice::from_ref(&settings);
+            assert!(has_hook(settings, event, " --tdd"), "{event}");
+            assert!(!has_hook(settings, event, ""), "{event}");
         }
     }
 }

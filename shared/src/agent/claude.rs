@@ -20,6 +20,9 @@ pub const MAX_PROMPT_ARGUMENT: usize = 120_000;
 /// Seconds after which Claude Code gives up on a hook of ours. They answer in milliseconds.
 const HOOK_TIMEOUT: u32 = 15;
 
+/// Our own Claude Code plugin, as `claude plugin install` names it.
+const PLUGIN: &str = "codex@codex";
+
 /// Where an agent's files are.
 pub(super) struct Paths<'a> {
     pub prompt: &'a str,
@@ -114,6 +117,8 @@ pub(super) fn settings(
         "promptSuggestionEnabled": false,
         // `←` in an empty box would move the conversation into a session that is not the agent's.
         "disableAgentView": true,
+        // Its servers would offer the agent the tools of every role.
+        "enabledPlugins": { PLUGIN: false },
     });
     // A repository's own MCP servers would be asked about before the first prompt.
     if options.project_servers {

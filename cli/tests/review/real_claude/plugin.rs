@@ -13,14 +13,10 @@ impl ClaudeEnv {
     /// Claude Code as a person runs it, with the programs on PATH or without.
     fn claude_with(&self, programs: bool) -> Command {
         let mut command = self.command(&self.claude.program);
-        let path = std::env::var("PATH").unwrap();
-        let folder = Server::Coding.path();
-        let folder = folder.parent().unwrap().to_str().unwrap();
-        assert!(!path.contains(folder));
         if programs {
-            command.env("PATH", format!("{folder}:{path}"));
+            command.env("PATH", with_programs());
         } else {
-            command.env("PATH", path);
+            command.env("PATH", std::env::var("PATH").unwrap());
         }
         command
     }
@@ -35,7 +31,21 @@ impl ClaudeEnv {
             let output = self.claude_with(false).arg("plugin").args(words).output();
             succeeded(&output.unwrap());
         }
+        // That made the file without which a launch answers the questions of a first start.
+        let file = self.path("home/.claude.json");
+        let mut state: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        state["hasCompletedOnboarding"] = true.into();
+        std::fs::write(&file, state.to_string()).unwrap();
     }
+}
+
+/// The `PATH` of somebody who has installed the programs.
+fn with_programs() -> String {
+    let path = std::env::var("PATH").unwrap();
+    let folder = Server::Coding.path();
+    let folder = folder.parent().unwrap().to_str().unwrap();
+    assert!(!path.contains(folder));
+    format!("{folder}:{path}")
 }
 
 fn succeeded(output: &Output) -> String {
@@ -95,11 +105,6 @@ fn its_tools_are_called_and_feedback_arrives_through_its_hook() {
         return;
     };
     env.install_plugin();
-    // That made the file without which a launch answers the questions of a first start.
-    let file = env.path("home/.claude.json");
-    let mut state: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    state["hasCompletedOnboarding"] = true.into();
-    std::fs::write(&file, state.to_string()).unwrap();
     env.git(&["switch", "-q", "-c", "my-work"]);
     let session = uuid::Uuid::new_v4().to_string();
     let says = |how, prompt| {
@@ -145,6 +150,40 @@ fn its_tools_are_called_and_feedback_arrives_through_its_hook() {
     // Without a terminal Claude Code also repeats what a hook has answered as a note of its own.
     let handed_over = format!(r"Stop hook feedback:\n[claude-codex {}]", message.id);
     assert_eq!(env.told(&handed_over), 1, "{message:?}");
+}
+
+#[test]
+fn an_agent_that_is_launched_has_its_own_server_alone() {
+    // The first requests may go without the tools of servers that are late.
+    let mut answers: Vec<Answer> = (0..40).map(|_| Answer::bash("true")).collect();
+    answers.push(Answer::text("DONE"));
+    let Some(mut env) = ClaudeEnv::new(vec![Rule::when("WORK-HERE", answers)]) else {
+        return;
+    };
+    env.install_plugin();
+    env.set("PATH", with_programs());
+    env.text(&["code", "WORK-HERE"]);
+    let offered = |name: &str| {
+        let conversations = env.claude.model.conversations();
+        let mut tools = conversations
+            .iter()
+            .flat_map(|request| request["tools"].as_array().into_iter().flatten());
+        tools.any(|tool| {
+            tool["name"]
+                .as_str()
+                .is_some_and(|own| own.starts_with(name))
+        })
+    };
+    env.until("its own tools are offered", || {
+        offered("mcp__codex-coding__")
+    });
+    env.until("the turn is over", || {
+        env.told("DONE") > 0 || {
+            let calls = env.claude.model.conversations();
+            calls.len() > 40
+        }
+    });
+    assert!(!offered("mcp__plugin_"));
 }
 
 #[test]
