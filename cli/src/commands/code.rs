@@ -9,12 +9,12 @@ use shared::error::Error;
 use shared::model::{Instance, InstanceKind, TaskId};
 use shared::workflow::{self, BaseWarning, Context, LaunchRequest, MAX_PROMPT_BYTES, MAX_REVIEWS};
 
+use super::started::next_steps;
 use crate::command_context::{self, EventRecord};
 use crate::completion;
 use crate::failure::Failure;
-use crate::output::{BOLD, NAME, Output, WARNING};
+use crate::output::{Output, WARNING};
 use crate::progress::Progress;
-use crate::text::harmless;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -108,7 +108,7 @@ pub(super) async fn launch(
     if output.is_json() {
         return output.document(&Launched { instance, warnings });
     }
-    output.print(&next_steps(&instance))
+    output.print(&next_steps(context, &instance).await?)
 }
 
 #[derive(Serialize)]
@@ -117,20 +117,6 @@ struct Launched {
     instance: Instance,
     /// What the agent does not have of what is checked out here.
     warnings: Vec<BaseWarning>,
-}
-
-/// Returns where an agent works, and the commands to watch it.
-pub(super) fn next_steps(instance: &Instance) -> String {
-    let id = &instance.id;
-    let place = harmless(&instance.worktree_path.to_string_lossy());
-    let branch = match &instance.branch_name {
-        Some(branch) => format!(" on branch {}", harmless(branch)),
-        None => String::new(),
-    };
-    format!(
-        "{NAME}{id}{NAME:#} is running{branch}\n  in {place}\n\
-         Next: {BOLD}claude-codex attach {id}{BOLD:#} to watch it, {BOLD}claude-codex list{BOLD:#} to list all agents\n"
-    )
 }
 
 /// Returns the prompt, from standard input if it is given as `-`.

@@ -37,6 +37,7 @@ mod session_settings;
 mod several;
 pub(crate) mod show;
 pub(crate) mod start_agent;
+mod started;
 pub(crate) mod stop;
 pub(crate) mod sync;
 pub(crate) mod tasks;

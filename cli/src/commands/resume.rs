@@ -6,8 +6,8 @@ use shared::error::Error;
 use shared::model::{Instance, InstanceId};
 use shared::workflow::{self, Context};
 
-use super::code::next_steps;
 use super::several::{self, Results};
+use super::started::{next_steps, standing};
 use crate::command_context::{self, EventRecord};
 use crate::completion;
 use crate::failure::Failure;
@@ -48,7 +48,7 @@ pub(crate) async fn resume(args: &ResumeArgs, output: Output) -> Result<(), Fail
         if output.is_json() {
             return output.document(&instance);
         }
-        return output.print(&next_steps(&instance));
+        return output.print(&next_steps(&context, &instance).await?);
     }
     if ids.is_empty() && !output.is_json() {
         return output.print("No agent of this repository has anything left to do.\n");
@@ -56,7 +56,10 @@ pub(crate) async fn resume(args: &ResumeArgs, output: Output) -> Result<(), Fail
     let mut results = Results::default();
     for id in &ids {
         let resumed = resume_recorded(&context, id, output).await;
-        let print = |_: &Instance| output.print(&format!("{NAME}{id}{NAME:#} is running\n"));
+        let print = |resumed: &Instance| {
+            let standing = standing(resumed);
+            output.print(&format!("{NAME}{id}{NAME:#} {standing}\n"))
+        };
         results.add(id, resumed, print, output)?;
     }
     results.finish(output)

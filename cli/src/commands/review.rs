@@ -5,7 +5,7 @@ use serde_json::json;
 use shared::model::InstanceId;
 use shared::workflow::{self, RunningReview};
 
-use super::code::next_steps;
+use super::started::next_steps;
 use crate::command_context::{self, EventRecord};
 use crate::completion;
 use crate::failure::Failure;
@@ -43,5 +43,5 @@ pub(crate) async fn review(args: &ReviewArgs, output: Output) -> Result<(), Fail
     if output.is_json() {
         return output.document(&reviewer);
     }
-    output.print(&next_steps(&reviewer))
+    output.print(&next_steps(&context, &reviewer).await?)
 }

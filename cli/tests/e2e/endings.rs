@@ -91,18 +91,37 @@ fn a_launch_whose_agent_dies_at_once_fails_and_leaves_nothing() {
     assert!(told.contains("\n  FATAL: no API key"), "{told}");
 }
 
-/// With the settings as they are: nothing says how long its first moments are.
+/// A program that need not ever call a tool is watched as long as Claude Code is.
 #[test]
 fn a_launch_whose_program_dies_after_a_moment_fails() {
     let mut env = env_with_agent();
-    env.unset(PATIENT.0);
+    env.set(PATIENT.0, "5");
     env.set(
         "CODEX_AGENT_COMMAND",
-        "sh -c 'sleep 0.5; echo FATAL: no API key; exit 3'",
+        "sh -c 'sleep 2; echo FATAL: no API key; exit 3'",
     );
     let failed = error(&env.codex(&["code", "Try", "--json"]));
     assert_eq!(failed["code"], "AGENT_FAILED", "{failed}");
+    let message = failed["message"].as_str().unwrap();
+    assert!(message.contains("FATAL: no API key"), "{message}");
     assert_eq!(env.json(&["list", "--all"]), json!([]));
+}
+
+/// Nothing was heard of it: that it works would be a guess.
+#[test]
+fn a_program_that_has_not_called_a_tool_is_not_said_to_be_running() {
+    let env = env_with_agent();
+    let told = env.text(&["code", "Try"]);
+    assert!(
+        told.starts_with("work-try-a1 has started; it has not called a tool yet\n"),
+        "{told}"
+    );
+    env.text(&["stop", "work-try-a1"]);
+    for more in [&[] as &[&str], &["work-try-a1"]] {
+        let told = env.text(&[&["resume", "work-try-a1"], more].concat());
+        assert!(told.contains("has not called a tool yet"), "{told}");
+        env.text(&["stop", "work-try-a1"]);
+    }
 }
 
 #[test]
@@ -127,13 +146,23 @@ fn a_resumed_agent_that_dies_at_once_fails_and_stays_resumable() {
 }
 
 #[test]
-fn an_agent_that_ends_well_at_once_has_not_failed() {
+fn an_agent_that_ends_well_at_once_has_not_failed_but_ended() {
     let mut env = env_with_agent();
     env.set(PATIENT.0, PATIENT.1);
+    env.set("CODEX_AGENT_COMMAND", "sh -c 'echo Nothing to do'");
+    let told = env.text(&["code", "Try"]);
+    assert_eq!(
+        told,
+        "work-try-a1 has already ended: the agent exited with status 0\n  Nothing to do\n\
+         Next: claude-codex show work-try-a1 to see what it left\n"
+    );
+    assert_eq!(env.json(&["code", "Again"])["status"], "terminated");
+    let told = env.text(&["resume", "work-try-a1"]);
+    assert!(
+        told.contains("already ended") && told.contains("Nothing to do"),
+        "{told}"
+    );
     env.set("CODEX_AGENT_COMMAND", "true");
-    let id = env.json(&["code", "Try"])["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert_eq!(env.json(&["show", &id])["status"], "terminated");
+    let told = env.text(&["plan"]);
+    assert!(told.contains("status 0, and said nothing\n"), "{told}");
 }

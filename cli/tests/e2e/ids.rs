@@ -32,7 +32,9 @@ fn a_unique_beginning_of_an_id_is_enough() {
     env.text(&["code", "Fix it"]);
     env.text(&["code", "Other"]);
     assert_eq!(env.json(&["show", "work-o"])["id"], "work-other-a1");
-    assert!(env.text(&["logs", "work-o"]).contains("hello"));
+    until("the terminal says hello", || {
+        env.text(&["logs", "work-o"]).contains("hello")
+    });
     assert!(env.text(&["events", "work-o"]).contains("work-other-a1"));
     assert_eq!(
         env.json(&["show", "work-fix-it-a2"])["id"],

@@ -20,6 +20,8 @@ pub(crate) fn env_without_repository() -> TestEnv {
 fn prepared(mut env: TestEnv) -> TestEnv {
     env.stub_servers();
     env.set("CODEX_AGENT_COMMAND", AGENT);
+    // None of them ever calls a tool: a launch would wait for the whole time. Tests of its wait set another.
+    env.set("CODEX_AGENT_START_TIMEOUT_SECONDS", "0");
     env
 }
 

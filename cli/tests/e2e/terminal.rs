@@ -17,7 +17,7 @@ fn the_steps_of_a_launch_stay_on_the_screen() {
     for step in [
         "✓ Making the worktree (",
         "✓ Starting the session (",
-        "work-fix-it-a1 is running",
+        "work-fix-it-a1 has started",
     ] {
         assert!(shown.contains(step), "{step} is missing:\n{shown}");
     }

@@ -140,7 +140,7 @@ pub struct AgentSettings {
     /// tokens of input and output, and optionally of cache writes (5 minutes, 1 hour) and reads.
     pub prices: Vec<Price>,
     /// Seconds that a launch waits for an agent to report that it is up; one that ends in this time has failed.
-    /// A program other than Claude Code is watched for a third of it. 0: does not wait.
+    /// 0: does not wait.
     pub start_timeout_seconds: u64,
 }
 

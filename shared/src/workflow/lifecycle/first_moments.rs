@@ -5,18 +5,19 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::ending::{details, read_ending};
+use super::reconcile::reconcile_to_act;
 use crate::error::{Code, Error};
 use crate::model::ending::{ended_in_words, last_lines};
-use crate::model::{Instance, ProcessMark, SessionMode};
+use crate::model::{Instance, InstanceId, ProcessMark, SessionMode};
 use crate::process;
 use crate::store::NewEnding;
-use crate::tmux::Life;
+use crate::tmux::{Life, PaneState};
 use crate::workflow::Context;
 use crate::workflow::instance::facts::session_name;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Programs other than Claude Code need not ever connect: they are watched for this part of the time.
-const PART_FOR_OTHERS: u32 = 3;
+/// How long tmux gets to notice that the process in a pane has ended.
+const NOTICE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many lines of the screen the error says; its details have all.
 const MAX_SHOWN_LINES: usize = 12;
 
@@ -30,11 +31,6 @@ pub(super) async fn watch_first_moments(
 ) -> Result<(), Error> {
     let is_claude = instance.claude_session_id.is_some();
     let most = Duration::from_secs(context.settings().agent.start_timeout_seconds);
-    let most = if is_claude {
-        most
-    } else {
-        most / PART_FOR_OTHERS
-    };
     // The turns of a headless agent say themselves how they ended.
     if most.is_zero() || instance.session_mode == SessionMode::Headless {
         return Ok(());
@@ -49,11 +45,7 @@ pub(super) async fn watch_first_moments(
     if !is_awaited(context, instance).await? {
         return Ok(());
     }
-    let Some(pane) = context
-        .terminals(instance)
-        .pane(&session_name(instance)?)
-        .await?
-    else {
+    let Some(pane) = pane_at_its_end(context, instance).await? else {
         return Ok(());
     };
     match pane.life {
@@ -64,6 +56,39 @@ pub(super) async fn watch_first_moments(
             Err(died(instance, &ending))
         }
     }
+}
+
+/// Returns the pane of an agent whose process has ended, once tmux has noticed it, too.
+async fn pane_at_its_end(
+    context: &Context,
+    instance: &Instance,
+) -> Result<Option<PaneState>, Error> {
+    let (tmux, name) = (context.terminals(instance), session_name(instance)?);
+    let deadline = Instant::now() + NOTICE_TIMEOUT;
+    loop {
+        let pane = tmux.pane(&name).await?;
+        let is_late = pane.as_ref().is_some_and(|pane| pane.life == Life::Running);
+        if !is_late || Instant::now() >= deadline {
+            return Ok(pane);
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+/// Returns an agent that was just started as it is now: one that has done all that it was asked to has ended already.
+pub(super) async fn settled(context: &Context, id: &InstanceId) -> Result<Instance, Error> {
+    let read = |wanted: InstanceId| context.store.read(move |r| r.instance(&wanted));
+    let instance = read(id.clone()).await?;
+    let has_ended = instance.agent.as_ref().is_some_and(process::has_ended);
+    if !instance.status.is_live() || !has_ended {
+        return Ok(instance);
+    }
+    pane_at_its_end(context, &instance).await?;
+    // The next pass would do it, too: a failure must not fail what stands.
+    if let Err(error) = Box::pin(reconcile_to_act(context)).await {
+        tracing::warn!(instance = %id, %error, "an agent that has ended can't be put in order yet");
+    }
+    Ok(read(id.clone()).await?)
 }
 
 /// Tells whether nothing was heard of the agent: its server has not connected, and nobody has ended it.

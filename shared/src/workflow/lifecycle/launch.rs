@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::base::checked_out_here;
 use super::continued_branch;
-use super::first_moments::watch_first_moments;
+use super::first_moments::{settled, watch_first_moments};
 use super::launch_request::{LaunchRequest, ResolvedLaunch, resolve};
 use super::remove_worktree::continues_branch;
 use super::undo::undo;
@@ -34,14 +34,15 @@ use crate::workflow::instance::headless::{ask_for_turn, tdd_run_of};
 use crate::workflow::instance::ownership::release;
 use crate::workflow::{Context, Run, Step};
 
-/// Launches an agent and returns once its session exists. A failure leaves nothing behind.
+/// Launches an agent and returns once it is up, or its first moments are over. A failure leaves nothing behind.
 pub async fn launch(
     context: &Context,
     run: &Run,
     request: LaunchRequest,
 ) -> Result<Instance, Error> {
     let resolved = resolve(context, request).await?;
-    launch_as(context, run, resolved, None).await
+    let launched = launch_as(context, run, resolved, None).await?;
+    settled(context, &launched.id).await
 }
 
 /// Launches an agent under a name of the caller's choice, if it has one.

@@ -1,5 +1,6 @@
 //! `resume`: starts an ended agent again, in its worktree and its conversation.
 
+use super::first_moments::settled;
 use super::launch::{SessionStart, make_worktree, start_agent};
 use super::reconcile::reconcile_to_act;
 use crate::error::{Code, Error};
@@ -48,7 +49,8 @@ pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Ins
     if instance.status == Status::PrCreated {
         check_owed(context, &instance).await?;
     }
-    resume_any(context, run, id).await
+    resume_any(context, run, id).await?;
+    settled(context, id).await
 }
 
 /// Returns the agents of this repository that `resume --all` starts again: coders and planners that failed lately, and
