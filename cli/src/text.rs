@@ -61,6 +61,39 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     kept
 }
 
+/// Breaks a text into harmless lines of so many columns, between words where it can; what is beyond `most` lines ends in `…`.
+pub(crate) fn wrapped(text: &str, width: usize, most: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.lines().map(harmless) {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            for character in word.chars() {
+                // A word that is longer than a line.
+                if !line.is_empty() && columns(&line) + character.width().unwrap_or(0) > width {
+                    lines.push(std::mem::take(&mut line));
+                }
+                line.push(character);
+            }
+        }
+        if !line.is_empty() {
+            lines.push(line);
+        }
+    }
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            *last = cut(&format!("{} …", cut(last, width.saturating_sub(2))), width);
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use shared::model::hidden::first_hidden;
@@ -102,6 +135,16 @@ mod tests {
     }
 
     #[test]
+    fn wrapping_breaks_between_words_where_it_can() {
+        assert_eq!(wrapped("one two three", 8, 9), ["one two", "three"]);
+        assert_eq!(wrapped("one\n\n two", 8, 9), ["one", "two"]);
+        assert_eq!(wrapped("a/long/path b", 4, 9), ["a/lo", "ng/p", "ath", "b"]);
+        assert_eq!(wrapped("日本語", 4, 9), ["日本", "語"]);
+        assert_eq!(wrapped("one two three four", 9, 2), ["one two", "three …"]);
+        assert!(wrapped("", 9, 2).is_empty());
+    }
+
+    #[test]
     fn the_first_line_that_says_something() {
         assert_eq!(first_line("\n  \n  Fix it \nand more"), "Fix it");
         assert_eq!(first_line(""), "");
@@ -116,6 +159,9 @@ mod tests {
             let block = harmless_block(&text);
             proptest::prop_assert_eq!(first_hidden(&block), None, "{:?}", block);
             proptest::prop_assert!(columns(&cut(&line, width)) <= width);
+            for line in wrapped(&text, width.max(2), 3) {
+                proptest::prop_assert!(columns(&line) <= width.max(2), "{line:?}");
+            }
             proptest::prop_assert_eq!(first_hidden(&first_line(&text)), None);
         }
     }

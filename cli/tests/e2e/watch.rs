@@ -5,7 +5,7 @@ use std::path::Path;
 use shared::model::{InstanceKind, Origin, StatusEvent};
 use shared::store::NewInstance;
 
-use tests::{Terminal, TestEnv, sample_instance, until, until_or};
+use tests::{Terminal, TestEnv, error, sample_instance, until, until_or};
 
 use crate::PROGRAM;
 use crate::support::env_with_agent;
@@ -56,6 +56,7 @@ fn assert_whole(terminal: &Terminal<'_>, lines: usize, selected: &str) {
         rows.len() == lines
             && rows[0].starts_with("  ID")
             && rows[lines - 1].starts_with("↑↓ select")
+            && rows[lines - 1].ends_with("? help  q quit")
             && rows[lines - 2].starts_with("agent ")
             && rows[1..lines - 2]
                 .iter()
@@ -157,4 +158,108 @@ fn a_watched_agent_is_peeked_at_answered_and_read() {
         !messages.contains("Never sent") && !messages.contains("Not this"),
         "{messages}"
     );
+}
+
+/// Returns what a terminal shows as one line.
+fn in_one_line(terminal: &Terminal<'_>) -> String {
+    let shown = terminal.screen();
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn until_says(terminal: &Terminal<'_>, sentence: &str) {
+    let says = || in_one_line(terminal).contains(sentence);
+    until_or(sentence, says, || terminal.screen());
+}
+
+/// Launches a coder, commits a file in its worktree, and publishes it.
+fn publish(env: &TestEnv, name: &str, text: &str) {
+    let launched = env.json(&["code", name]);
+    let id = launched["id"].as_str().unwrap();
+    let worktree = Path::new(launched["worktreePath"].as_str().unwrap());
+    std::fs::write(worktree.join("file.txt"), text).unwrap();
+    env.git_in(worktree, &["add", "file.txt"]);
+    env.git_in(worktree, &["commit", "-q", "-m", name]);
+    let connected = env
+        .store()
+        .write_now(|w| w.transition(&id.parse().unwrap(), StatusEvent::Connected));
+    connected.unwrap();
+    env.json(&["pr", "create", id, "--title", name]);
+}
+
+#[test]
+fn published_work_is_merged_and_a_refusal_is_said_whole() {
+    let env = env_with_agent();
+    publish(&env, "One", "one\n");
+    publish(&env, "Two", "two\n");
+    let terminal = watch(&env, "--all");
+    terminal.until_shows("▸ work-one-a1");
+    terminal.press(&["M"]);
+    until_says(
+        &terminal,
+        "Merge pull request #1 of work-one-a1? Press y, or any other key to cancel",
+    );
+    terminal.press(&["n"]);
+    terminal.until_shows("? help  q quit");
+    assert_eq!(env.json(&["pr", "show", "1"])["state"], "open");
+    terminal.press(&["M", "y"]);
+    terminal.until_shows("#1 is merged into main");
+    assert_eq!(env.json(&["pr", "show", "1"])["state"], "merged");
+
+    let refused = error(&env.codex(&["pr", "merge", "2", "--json"]));
+    assert_eq!(refused["code"], "MERGE_CONFLICT", "{refused}");
+    terminal.press(&["j", "M", "y"]);
+    for part in ["message", "hint"] {
+        until_says(&terminal, refused[part].as_str().unwrap());
+    }
+    let shown = terminal.screen();
+    let rows: Vec<&str> = shown.lines().collect();
+    assert_eq!(rows.len(), 24, "{shown}");
+    assert!(rows[23].ends_with("? help  q quit"), "{shown}");
+    assert!(shown.contains("▸ work-two-a1"), "{shown}");
+}
+
+#[test]
+fn who_waits_is_found_resumed_and_written_to() {
+    let mut env = env_with_agent();
+    let living = env.variables()["CODEX_AGENT_COMMAND"].clone();
+    env.text(&["code", "First"]);
+    env.set("CODEX_AGENT_COMMAND", dies_when_told(&env));
+    env.text(&["code", "Second"]);
+    env.set("CODEX_AGENT_COMMAND", living);
+    let terminal = watch(&env, "");
+    terminal.until_shows("▸ work-first-a1");
+    std::fs::write(env.path("die"), "").unwrap();
+    terminal.until_shows("work-second-a1 waits for you");
+    terminal.press(&["w"]);
+    terminal.until_shows("▸ work-second-a1");
+    terminal.until_shows("1 waits for you");
+    terminal.press(&["r"]);
+    until_says(&terminal, "work-second-a1 has started");
+    assert_eq!(env.json(&["show", "work-second-a1"])["status"], "started");
+    terminal.press(&["k", "w"]);
+    terminal.until_shows("Nobody waits for you");
+
+    terminal.press(&["j", "m", "Take care", "Enter"]);
+    // Nothing was asked of the other.
+    let messages = |id: &str| env.json(&["show", id])["messages"].clone();
+    until("it has the message", || {
+        messages("work-second-a1").to_string().contains("Take care")
+    });
+    terminal.until_shows("Stored; it waits for the agent to be ready");
+    assert_eq!(messages("work-first-a1"), serde_json::json!([]));
+    // What is running is not resumed, and the way on is readable.
+    let refused = error(&env.codex(&["resume", "work-second-a1", "--json"]));
+    terminal.press(&["r"]);
+    for part in ["message", "hint"] {
+        until_says(&terminal, refused[part].as_str().unwrap());
+    }
+}
+
+/// An agent that dies as soon as the file `die` is there.
+fn dies_when_told(env: &TestEnv) -> String {
+    let file = env.path("die");
+    format!(
+        "sh -c 'while ! test -e {}; do sleep 0.05; done; exit 3'",
+        file.display()
+    )
 }

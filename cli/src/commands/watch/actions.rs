@@ -13,6 +13,7 @@ use super::{Mode, Question, Request, Watch};
 use crate::command_context::EventRecord;
 use crate::commands::logs::activity_text;
 use crate::commands::pr::styled_diff;
+use crate::commands::started::standing;
 use crate::commands::{resume, send, show, stop};
 use crate::failure::Failure;
 use crate::output::{DIM, GOOD, Output};
@@ -72,8 +73,7 @@ impl Watch<'_> {
             Ok(None) => {}
             Err(Failure::Error(error)) => {
                 let hint = error.hint.as_deref().unwrap_or_default();
-                self.view
-                    .warn(first_line(&format!("{} {hint}", error.message)));
+                self.view.warn(format!("{}\n{hint}", error.message));
             }
             Err(failure) => return Err(failure),
         }
@@ -127,7 +127,7 @@ impl Watch<'_> {
             }
             Request::Resume(id) => {
                 let instance = resume::resume_recorded(context, &id, quiet).await?;
-                Some((format!("{id} is {}", instance.status), GOOD))
+                Some((format!("{id} {}", standing(&instance)), GOOD))
             }
             Request::Confirmed(Question::Stop(id)) => {
                 let stopped = stop::stop_recorded(context, &id, quiet).await?;

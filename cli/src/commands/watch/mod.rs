@@ -11,7 +11,7 @@ use anstyle::Style;
 use shared::error::{Code, Error};
 use shared::model::{Instance, InstanceId};
 use shared::store::Changes;
-use shared::workflow::{self, Bell, BoardRow, Context};
+use shared::workflow::{self, Activity, Bell, BoardRow, Context};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::keys::{Key, Keyboard};
@@ -23,6 +23,8 @@ use crate::output::{Output, WARNING};
 const KEY_INTERVAL: Duration = Duration::from_millis(50);
 /// How often the activity of agents is refreshed. Changes of the database are noticed with the next poll of keys.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
+/// The shortest time between two repairs: some dead agents cannot be repaired at once.
+const RECONCILE_INTERVAL: Duration = Duration::from_secs(10);
 /// More is not typed into one line.
 const MAX_MESSAGE_CHARS: usize = 20_000;
 
@@ -94,6 +96,8 @@ struct Watch<'c> {
     rows: Vec<BoardRow>,
     changes: Changes,
     bell: Bell,
+    /// When it last repaired rows of dead agents.
+    reconciled: Option<Instant>,
     resized: Signal,
     ended: [Signal; 3],
 }
@@ -106,6 +110,7 @@ pub(super) async fn watch(context: &Context, all: bool, output: Output) -> Resul
         rows: Vec::new(),
         changes: context.store.changes()?,
         bell: Bell::default(),
+        reconciled: None,
         resized: listen(SignalKind::window_change())?,
         // One listener each, so that a signal between two waits is not lost.
         ended: [
@@ -155,6 +160,7 @@ impl Watch<'_> {
             // Before the query, so that later changes are not missed.
             self.changes.forget();
             self.rows = workflow::board(self.context, self.view.all).await?;
+            self.settle_the_dead().await?;
             self.view.remember_place(&self.rows);
             self.notice_attention(screen)?;
             workflow::notify_of(self.context, &self.rows).await?;
@@ -183,6 +189,20 @@ impl Watch<'_> {
         }
     }
 
+    /// Repairs the rows of agents that have died since: only then do they count as failed, and wait for the person.
+    async fn settle_the_dead(&mut self) -> Result<(), Failure> {
+        let died = self.rows.iter().any(|row| row.activity == Activity::Gone);
+        let is_due = self
+            .reconciled
+            .is_none_or(|at| at.elapsed() >= RECONCILE_INTERVAL);
+        if died && is_due {
+            self.reconciled = Some(Instant::now());
+            workflow::reconcile(self.context).await?;
+            self.rows = workflow::board(self.context, self.view.all).await?;
+        }
+        Ok(())
+    }
+
     /// Says who has begun to wait for the person, and rings the bell for what is new (`notify.bell`).
     fn notice_attention(&mut self, screen: &Screen) -> Result<(), Failure> {
         if self.context.settings().notify.bell
@@ -191,13 +211,15 @@ impl Watch<'_> {
             screen.signal(&ring)?;
         }
         let new = self.view.newly_waiting(&self.rows);
-        match new.as_slice() {
-            [] => {}
-            [id] => self.view.warn(format!("{id} waits for you")),
-            [id, more @ ..] => {
-                let text = format!("{id} and {} more wait for you", more.len());
-                self.view.warn(text);
-            }
+        let text = match new.as_slice() {
+            [] => return Ok(()),
+            [id] => format!("{id} waits for you"),
+            [id, more @ ..] => format!("{id} and {} more wait for you", more.len()),
+        };
+        // What was said about the person's last key stays readable.
+        match &mut self.view.notice {
+            Some((said, _)) => *said = format!("{said}\n{text}"),
+            None => self.view.warn(text),
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Screen of `list --watch`: the alternate screen, and frames that fit into it whatever they contain.
 
 use anstream::{AutoStream, ColorChoice, adapter::strip_str};
+use anstyle::Style;
 use shared::workflow::BoardRow;
 use unicode_width::UnicodeWidthChar;
 
@@ -8,10 +9,23 @@ use super::{Mode, View};
 use crate::board_table::{compact_board_table, no_agents};
 use crate::failure::Failure;
 use crate::output::{BOLD, DIM, NAME, Output, WARNING, height, width};
-use crate::text::{cut, harmless};
+use crate::text::{columns as display_width, cut, harmless, wrapped};
 
-const HELP_LINE: &str =
-    "↑↓ select  Enter attach  p peek  m message  d diff  l logs  w waiting  s stop  ? help  q quit";
+/// What the footer names of the keys, while there is room; the others are in the help.
+const KEYS: [&str; 10] = [
+    "↑↓ select",
+    "Enter attach",
+    "p peek",
+    "m message",
+    "w waiting",
+    "d diff",
+    "l logs",
+    "M merge",
+    "r resume",
+    "s stop",
+];
+/// Always named: whoever knows these two finds the others.
+const LAST_KEYS: &str = "? help  q quit";
 const PAGER_LINE: &str = "↑↓ PgUp PgDn scroll  q back";
 
 /// Alternate screen, hidden cursor, pasted text marked.
@@ -63,9 +77,10 @@ impl Drop for Screen {
 }
 
 impl View {
-    /// Returns the lines of the screen: exactly `lines`, of which the last two are the footer.
+    /// Returns the lines of the screen: exactly `lines`, of which the last two or more are the footer.
     pub(super) fn frame(&mut self, rows: &[BoardRow], columns: usize, lines: usize) -> Vec<String> {
-        let room = lines.saturating_sub(2);
+        let footer = self.footer(rows, columns, (lines / 2).max(1));
+        let room = lines.saturating_sub(footer.len());
         let mut frame = match &mut self.mode {
             Mode::Pager { title, text, top } => {
                 let shown = room.saturating_sub(1);
@@ -90,7 +105,7 @@ impl View {
         };
         frame.truncate(room);
         frame.resize(room, String::new());
-        frame.extend(self.footer(rows, columns));
+        frame.extend(footer);
         // A terminal of one or two lines still has its footer.
         frame.split_off(frame.len().saturating_sub(lines.max(1)))
     }
@@ -119,37 +134,57 @@ impl View {
             .collect()
     }
 
-    fn footer(&self, rows: &[BoardRow], columns: usize) -> [String; 2] {
-        let status = match (&self.notice, self.selected(rows)) {
-            (Some((text, style)), _) => format!("{style}{}{style:#}", harmless(text)),
+    /// Returns what is said below the board, each part in at most so many lines.
+    fn footer(&self, rows: &[BoardRow], columns: usize, most: usize) -> Vec<String> {
+        let mut footer = match (&self.notice, self.selected(rows)) {
+            (Some((text, style)), _) => styled(&wrapped(text, columns, most), *style),
             (None, Some(index)) => {
                 let waiting = rows.iter().filter(|row| is_waiting(row)).count();
                 let place = format!("{DIM}agent {} of {}{DIM:#}", index + 1, rows.len());
-                match waiting {
+                vec![match waiting {
                     0 => place,
                     1 => format!("{place}  {WARNING}1 waits for you{WARNING:#}"),
                     more => format!("{place}  {WARNING}{more} wait for you{WARNING:#}"),
-                }
+                }]
             }
-            (None, None) => String::new(),
+            (None, None) => vec![String::new()],
         };
-        let last = match &self.mode {
-            Mode::Board => format!("{DIM}{}{DIM:#}", cut(HELP_LINE, columns)),
-            Mode::Pager { .. } => format!("{DIM}{}{DIM:#}", cut(PAGER_LINE, columns)),
-            Mode::Confirm(question) => format!(
-                "{WARNING}{} Press y, or any other key to cancel{WARNING:#}",
-                question.text()
-            ),
+        match &self.mode {
+            Mode::Board => footer.push(format!("{DIM}{}{DIM:#}", keys_line(columns))),
+            Mode::Pager { .. } => footer.push(format!("{DIM}{}{DIM:#}", cut(PAGER_LINE, columns))),
+            Mode::Confirm(question) => {
+                let text = format!("{} Press y, or any other key to cancel", question.text());
+                footer.extend(styled(&wrapped(&text, columns, most), WARNING));
+            }
             Mode::Compose { id, text, .. } => {
                 let label = format!("To {id} (Enter sends, Esc cancels): ");
                 let room = columns.saturating_sub(label.chars().count() + 1);
                 let text = harmless(text);
                 let typed = tail(&text, room);
-                format!("{NAME}{label}{NAME:#}{typed}▏")
+                footer.push(format!("{NAME}{label}{NAME:#}{typed}▏"));
             }
-        };
-        [status, last]
+        }
+        footer
     }
+}
+
+/// Returns the keys that so many columns have room for.
+fn keys_line(columns: usize) -> String {
+    let room = columns.saturating_sub(LAST_KEYS.len());
+    let mut line = String::new();
+    for key in KEYS {
+        if display_width(&line) + display_width(key) + 2 > room {
+            break;
+        }
+        line.push_str(key);
+        line.push_str("  ");
+    }
+    cut(&(line + LAST_KEYS), columns)
+}
+
+fn styled(lines: &[String], style: Style) -> Vec<String> {
+    let line = |line: &String| format!("{style}{line}{style:#}");
+    lines.iter().map(line).collect()
 }
 
 /// Returns whether an agent waits for the person.
@@ -203,6 +238,34 @@ mod tests {
     }
 
     #[test]
+    fn help_and_quit_are_named_however_narrow_the_screen_is() {
+        for width in 20..200 {
+            let line = keys_line(width);
+            assert!(
+                line.ends_with(LAST_KEYS) && columns(&line) <= width,
+                "{line}"
+            );
+        }
+        assert!(keys_line(80).contains("w waiting"), "{}", keys_line(80));
+        assert!(keys_line(130).contains("s stop"));
+    }
+
+    #[test]
+    fn a_long_notice_has_several_lines_and_the_board_fewer() {
+        let mut view = View::new(true);
+        view.warn(format!("{} end\nhint", "word ".repeat(30)));
+        let frame = view.frame(&[], 40, 12);
+        assert_eq!(frame.len(), 12);
+        let shown: Vec<_> = frame
+            .iter()
+            .map(|line| strip_str(line).to_string())
+            .collect();
+        assert!(shown[9].ends_with("end"), "{shown:?}");
+        assert_eq!(shown[10], "hint", "{shown:?}");
+        assert!(shown[11].ends_with(LAST_KEYS), "{shown:?}");
+    }
+
+    #[test]
     fn a_frame_has_exactly_the_lines_of_the_screen() {
         for lines in 1..6 {
             let text: Vec<String> = (0..50)
@@ -223,6 +286,7 @@ mod tests {
             ] {
                 let mut view = View::new(true);
                 view.mode = mode;
+                view.warn("word ".repeat(300));
                 let frame = view.frame(&[], 40, lines);
                 assert_eq!(frame.len(), lines);
                 for line in frame {
