@@ -41,6 +41,34 @@ test("an agent is launched and stopped by clicking", async () => {
   }
 });
 
+test("the launch form shows for each kind what applies to it", async () => {
+  const world = new World();
+  try {
+    await world.dashboard();
+    await world.coder("So that the repository is known");
+    const page = await world.page(chromium, { path: "/launch" });
+    await page.click(".more-options summary");
+    const shown = async () => {
+      const fields = { base: "input[name=base]", branch: "input[name=branch]", more: ".more-options summary" };
+      const found = [];
+      for (const [name, field] of Object.entries(fields)) if (await page.isVisible(field)) found.push(name);
+      return found.join(" ");
+    };
+    for (const [kind, fields] of [["plan", ""], ["tdd", "branch more"], ["code", "base branch more"]]) {
+      await page.check(`input[name=kind][value=${kind}]`, { force: true });
+      assert.equal(await shown(), fields, kind);
+    }
+    // What was filled in before the kind was chosen is hidden, and not used.
+    await page.fill("input[name=base]", "no-such-branch");
+    await page.check("input[name=kind][value=plan]", { force: true });
+    await page.click("main form button[type=submit]");
+    await page.waitForURL(/\/agents\/plan-/);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await world.dispose();
+  }
+});
+
 test("a task is launched, published and merged by clicking", async () => {
   const world = new World();
   try {

@@ -131,7 +131,9 @@ fn page_of(id: &InstanceId) -> String {
 
 /// Launches an agent. A rejected form comes back with the values that were filled in.
 pub(crate) async fn launch(State(app): State<AppState>, body: JsonOrForm<LaunchForm>) -> Answer {
-    let launched = launch_agent(&app, body.value.clone()).await;
+    let form = body.value.clone();
+    let form = if body.form { form.as_shown() } else { form };
+    let launched = launch_agent(&app, form).await;
     let (instance, warnings) = match launched {
         Ok(launched) => launched,
         Err(error) if body.form => {

@@ -66,10 +66,10 @@ fn form(view: &LaunchView, frame: &Frame) -> Markup {
                     input type="number" name="issue" min="1" value=[form.issue] placeholder="number";
                 }
             }
-            details.more-options open[form.base.is_some() || form.branch.is_some() || form.max_reviews.is_some()] #more-options {
+            details.more-options.not-plan open[form.base.is_some() || form.branch.is_some() || form.max_reviews.is_some()] #more-options {
                 summary { "Branches and reviews" }
                 div.grid-2 {
-                    label.not-tdd {
+                    label.only-code.not-tdd {
                         "Base branch"
                         input type="text" name="base" list="branches" value=[form.base.as_ref()] placeholder="the one that is checked out";
                         datalist #branches { @for branch in &view.branches { option value=(branch) {} } }

@@ -47,6 +47,36 @@ pub struct LaunchForm {
     pub max_reviews: Option<u32>,
 }
 
+impl LaunchForm {
+    /// Drops what the page hides for this kind of agent: a browser sends that, too, if it was filled in before.
+    #[must_use]
+    pub fn as_shown(self) -> Self {
+        let shown = Self {
+            kind: self.kind,
+            repository: self.repository,
+            prompt: self.prompt,
+            ..Self::default()
+        };
+        match self.kind {
+            LaunchKind::Code => Self {
+                issue: self.issue,
+                task: self.task,
+                base: self.base,
+                branch: self.branch,
+                require_review: self.require_review,
+                max_reviews: self.max_reviews,
+                ..shown
+            },
+            LaunchKind::Tdd => Self {
+                branch: self.branch,
+                max_reviews: self.max_reviews,
+                ..shown
+            },
+            LaunchKind::Plan => shown,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LaunchView {

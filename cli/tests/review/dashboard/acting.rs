@@ -106,6 +106,10 @@ fn the_form_is_refused_as_the_command_line_refuses() {
             json!({ "kind": "plan", "branch": "b" }),
             "INVALID_ARGUMENTS",
         ),
+        (
+            json!({ "kind": "plan", "base": "main" }),
+            "INVALID_ARGUMENTS",
+        ),
         (json!({ "issue": 7 }), "FORGE_NOT_CONFIGURED"),
     ] {
         let answer = dashboard.post("/api/instances", &form);
@@ -126,7 +130,21 @@ fn the_form_is_refused_as_the_command_line_refuses() {
     assert_eq!(page.status, 404, "{page:?}");
     assert!(page.body.contains("Keep these words") && page.body.contains("nowhere"));
 
-    let body = format!("csrf={csrf}&kind=plan&prompt=&issue=&branch=");
+    // A planner has no base: what was filled in before it was chosen is hidden, and not used.
+    let form = dashboard.raw("GET", "/launch", &headers[..1], "").body;
+    for (field, classes) in [
+        ("Base branch", "only-code not-tdd"),
+        ("Work on branch", "only-code"),
+    ] {
+        let label = format!("<label class=\"{classes}\">{field}");
+        assert!(form.contains(&label), "{form}");
+    }
+    assert!(
+        form.contains("<details class=\"more-options not-plan\""),
+        "{form}"
+    );
+    let body =
+        format!("csrf={csrf}&kind=plan&prompt=&issue=7&branch=&base=main&requireReview=true");
     let launched = dashboard.raw("POST", "/api/instances", &headers, &body);
     assert_eq!(launched.status, 303, "{launched:?}");
     let page = launched.header("location").unwrap();
