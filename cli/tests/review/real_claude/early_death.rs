@@ -48,6 +48,58 @@ fn a_resumed_claude_that_has_lost_its_conversation_fails_with_its_own_words() {
     assert!(logs.contains("No conversation found"), "{logs}");
 }
 
+/// Its folder for temporary files cannot be made: it says so, and exits before it is at its prompt.
+#[test]
+fn a_launched_claude_that_dies_at_once_fails_with_its_own_words_and_leaves_nothing() {
+    let Some(mut env) = ClaudeEnv::new(Vec::new()) else {
+        return;
+    };
+    // A first launch makes what stays between launches.
+    let first = env.coder("SAY HELLO");
+    env.text(&["stop", first.as_str()]);
+    let before = traces(&env);
+    env.set(PATIENT.0, PATIENT.1);
+    let file = env.path("a file");
+    std::fs::write(&file, "").unwrap();
+    env.set("CLAUDE_CODE_TMPDIR", file.to_string_lossy());
+    for words in [
+        &["code", "SAY HELLO", "--json"] as &[&str],
+        &["plan", "--json"],
+    ] {
+        let failed = error(&env.codex(words));
+        assert_eq!(failed["code"], "AGENT_FAILED", "{failed}");
+        let message = failed["message"].as_str().unwrap();
+        assert!(
+            message.contains("exited with status 1 right after its start"),
+            "{message}"
+        );
+        assert!(message.contains("a file"), "{message}");
+        assert_eq!(failed["details"]["exitStatus"], 1, "{failed}");
+        assert_eq!(traces(&env), before);
+    }
+    env.unset("CLAUDE_CODE_TMPDIR");
+    env.coder("SAY HELLO");
+}
+
+/// Returns agents, worktrees, branches and sessions: what a launch makes.
+fn traces(env: &ClaudeEnv) -> [String; 5] {
+    let folder = env.root().join(".codex-worktrees");
+    let mut worktrees: Vec<_> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flat_map(|entry| std::fs::read_dir(entry.unwrap().path()).unwrap())
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    worktrees.sort();
+    [
+        env.json(&["list", "--all"]).to_string(),
+        env.git(&["worktree", "list", "--porcelain"]),
+        env.git(&["branch", "--list"]),
+        format!("{:?}", env.sessions()),
+        format!("{worktrees:?}"),
+    ]
+}
+
 #[test]
 fn what_a_claude_says_that_is_not_logged_in_is_kept() {
     let Some(mut env) = ClaudeEnv::new(Vec::new()) else {
