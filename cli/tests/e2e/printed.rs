@@ -7,8 +7,9 @@ use std::path::Path;
 use insta::{Settings, assert_snapshot};
 use regex::Regex;
 use rusqlite::Connection;
-use shared::model::{NewPullRequest, Priority, TaskId};
-use shared::store::NewTask;
+use serde_json::json;
+use shared::model::{ModelUsage, NewPullRequest, Priority, TaskId, Tokens};
+use shared::store::{NewTask, NewUsage};
 use tests::TestEnv;
 
 use crate::support::{env_with_agent, env_without_repository};
@@ -115,6 +116,48 @@ fn agents_and_pull_requests() {
     ] {
         compare_printed(&env, name, words);
     }
+}
+
+/// A transcript of an agent, and what was used in it.
+fn used(agent: &str, model: &str) -> NewUsage {
+    NewUsage {
+        path: format!("/transcripts/{agent}.jsonl"),
+        instance: agent.parse().unwrap(),
+        before: None,
+        cursor: "{}".to_owned(),
+        anew: false,
+        added: vec![ModelUsage {
+            model: model.to_owned(),
+            long_prompt: false,
+            tokens: Tokens {
+                input: 1_000_000,
+                output: 100_000,
+                ..Tokens::default()
+            },
+        }],
+        context: None,
+    }
+}
+
+/// What is not known is no cost of zero: of an agent without a price there are the tokens, of one that used nothing nothing.
+#[test]
+fn what_agents_cost() {
+    let env = env_with_past();
+    env.text(&["code", "Add a page"]);
+    let added = env.store().write_now(|w| {
+        w.add_usage(&used(AGENT, "claude-opus-5"))?;
+        w.add_usage(&used(ENDED, "some-other-model"))
+    });
+    assert!(added.unwrap());
+    let newest = "UPDATE instances SET created_at = '1990-01-01T13:00:00.000Z' WHERE id = 'work-add-a-page-a1'";
+    let database = Connection::open(env.database()).unwrap();
+    database.execute(newest, []).unwrap();
+    compare_printed(&env, "list-all-costs", &["list", "--all"]);
+    compare_printed(&env, "show-cost", &["show", AGENT]);
+    let document = env.json(&["list", "--all"]);
+    let costs = document.as_array().unwrap().iter();
+    let costs: Vec<_> = costs.map(|row| row["usage"]["costUsd"].clone()).collect();
+    assert_eq!(costs, [json!(null), json!(7.5), json!(null)]);
 }
 
 #[test]
