@@ -18,6 +18,12 @@ use crate::text::{cut, harmless};
 
 /// Tells the program that a shell asks, and which.
 const VARIABLE: &str = "CODEX_COMPLETE";
+/// zsh loads a file of `fpath` with the first Tab, as the body of a function: it has to answer that Tab itself.
+const ZSH_FIRST_TAB: &str = "
+if [[ $funcstack[1] == _claude-codex ]]; then
+    _clap_dynamic_completer_claude_codex \"$@\"
+fi
+";
 /// How many ended agents, tasks or pull requests are offered.
 const MAX_OFFERED: u32 = 200;
 /// A description beside an id.
@@ -35,7 +41,11 @@ pub(crate) fn script(shell: clap_complete::Shell) -> Result<String, Error> {
     found
         .write_registration(VARIABLE, program, program, program, &mut text)
         .map_err(|error| failed(error.to_string()))?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    if shell == clap_complete::Shell::Zsh {
+        text.push_str(ZSH_FIRST_TAB);
+    }
+    Ok(text)
 }
 
 /// Answers a shell that asks what fits; `None` if no shell does.

@@ -5,6 +5,8 @@ mod agent_program;
 #[cfg(test)]
 mod attention;
 #[cfg(test)]
+mod completing;
+#[cfg(test)]
 mod continuing;
 #[cfg(test)]
 mod discarding;
