@@ -6,6 +6,7 @@
 
 mod forge;
 mod git;
+mod way_on;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -14,9 +15,11 @@ use crate::agent::AgentError;
 use crate::config::ConfigError;
 use crate::model::closed_enum;
 use crate::model::secrets::{value_without_secrets, without_secrets};
-use crate::model::{IllegalTransition, InvalidId, PullState, Status};
+use crate::model::{IllegalTransition, Instance, InstanceId, InvalidId, PullState};
 use crate::store::StoreError;
 use crate::tmux::TmuxError;
+
+pub(crate) use self::way_on::way_on;
 
 closed_enum!(
     /// What kind of failure it is. Codes are stable: scripts and agents match on them.
@@ -214,7 +217,7 @@ impl From<StoreError> for Error {
             StoreError::Sql { .. } | StoreError::ShuttingDown | StoreError::Thread { .. } | StoreError::IdTaken { .. } => {
                 Self::new(Code::Internal, message)
             }
-            StoreError::Illegal(illegal) => illegal.into(),
+            StoreError::Illegal { illegal, instance } => Self::illegal(&illegal, &instance),
             StoreError::StatusChanged { .. } => Self::new(Code::IllegalState, message)
                 .hint("Somebody else was faster. Look at what it is now, and call again if it is still wanted."),
             StoreError::InstanceNotFound { .. } => Self::new(Code::InstanceNotFound, message)
@@ -227,7 +230,7 @@ impl From<StoreError> for Error {
             StoreError::TaskNotReady { .. } => Self::new(Code::TaskNotReady, message)
                 .hint("`claude-codex tasks --ready` lists what can be started."),
             StoreError::TooManyInstances { .. } => Self::new(Code::InstanceLimitReached, message)
-                .hint("Stop one with `claude-codex stop ID`, or raise resources.maxConcurrentInstances."),
+                .hint("`claude-codex list` shows them: stop one, or raise resources.maxConcurrentInstances."),
             StoreError::ReviewPending { .. } => Self::new(Code::ReviewPending, message)
                 .hint("Wait for its verdict; it arrives by itself."),
             StoreError::NothingPending { .. } => {
@@ -236,12 +239,12 @@ impl From<StoreError> for Error {
             }
             StoreError::PullRequestNotFound { .. } => Self::new(Code::PullRequestNotFound, message)
                 .hint("`claude-codex pr list --state all` shows those that there are."),
-            StoreError::PullRequestState { state, .. } => {
+            StoreError::PullRequestState { number, state } => {
                 Self::new(Code::PullRequestNotOpen, message)
                     .hint(match state {
-                        PullState::Open => "Nothing was changed.",
-                        PullState::Closed => "`claude-codex pr reopen N` opens it again.",
-                        PullState::Merged => "Nothing was changed. What is merged stays so.",
+                        PullState::Open => "Nothing was changed.".to_owned(),
+                        PullState::Closed => format!("`claude-codex pr reopen {number}` opens it again."),
+                        PullState::Merged => "Nothing was changed. What is merged stays so.".to_owned(),
                     })
                     .details(json!({ "state": state }))
             }
@@ -253,32 +256,11 @@ impl From<StoreError> for Error {
     }
 }
 
-impl From<IllegalTransition> for Error {
-    fn from(illegal: IllegalTransition) -> Self {
-        let hint = match illegal.status {
-            Status::WaitingReview | Status::UnderReview => {
-                "A review is under way. End your turn; the verdict arrives by itself."
-            }
-            Status::CreatingPr => "A pull request is being made. Wait for it.",
-            Status::PrCreated => {
-                "Its work is published. `claude-codex send ID \"…\"` gives it more to do."
-            }
-            Status::PrMerged => {
-                "Its work is merged. What is left to do is new work: `claude-codex code \"…\"`."
-            }
-            Status::PrClosed => {
-                "Its pull request is closed. `claude-codex pr reopen N` opens it again."
-            }
-            Status::Completed => "Its work is done. `claude-codex show ID` says what became of it.",
-            Status::Failed | Status::Terminated => {
-                "It has ended. `claude-codex resume ID` brings it back."
-            }
-            Status::Started | Status::Running | Status::FeedbackReceived => {
-                "See `claude-codex show ID` for what it is doing."
-            }
-        };
+impl Error {
+    /// Refuses a move that an agent's status does not have, and says how it goes on from there.
+    pub(crate) fn illegal(illegal: &IllegalTransition, instance: &Instance) -> Self {
         Self::new(Code::IllegalState, illegal.to_string())
-            .hint(hint)
+            .hint(way_on(instance))
             .details(json!({ "status": illegal.status }))
     }
 }
@@ -303,16 +285,23 @@ impl From<ConfigError> for Error {
 impl From<TmuxError> for Error {
     fn from(error: TmuxError) -> Self {
         let message = error.to_string();
+        // The session of an agent has its id; another is a person's.
+        if let TmuxError::SessionMissing { session } = &error
+            && session.parse::<InstanceId>().is_ok()
+        {
+            return Self::new(Code::TmuxSessionNotFound, message).hint(format!(
+                "Its session has ended. `claude-codex show {session}` says what became of it."
+            ));
+        }
         let (code, hint) = match &error {
             TmuxError::NotInstalled { .. } => (
                 Code::TmuxMissing,
                 "Install tmux, for instance with `apt install tmux` or `brew install tmux`.",
             ),
             TmuxError::TooOld { .. } => (Code::TmuxTooOld, "Update tmux."),
-            TmuxError::SessionMissing { .. } => (
-                Code::TmuxSessionNotFound,
-                "Its session has ended. `claude-codex show ID` says what became of it.",
-            ),
+            TmuxError::SessionMissing { .. } => {
+                (Code::TmuxSessionNotFound, "Its session has ended.")
+            }
             TmuxError::SessionExists { .. } => (
                 Code::TmuxFailed,
                 "`claude-codex doctor` names sessions that belong to no agent.",

@@ -36,7 +36,7 @@ pub(crate) async fn start_agent(args: &StartAgentArgs) -> Result<(), Failure> {
         "cannot start the agent `{}`: {error}",
         args.program.display()
     );
-    let hint = "Correct agent.command or CODEX_AGENT_COMMAND, then `claude-codex resume ID`.";
+    let hint = "Correct agent.command or CODEX_AGENT_COMMAND, then start the agent again.";
     Err(Error::new(Code::AgentFailed, message).hint(hint).into())
 }
 

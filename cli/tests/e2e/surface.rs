@@ -337,13 +337,13 @@ fn many_tasks_are_paged_for_people_and_complete_for_programs() {
     let (rows, text) = listed(&["tasks"]);
     assert_eq!(rows, 50);
     assert!(
-        text.contains("10 more: `claude-codex tasks --limit N`, or `--all`."),
+        text.contains("10 more: `claude-codex tasks --all` lists them, too."),
         "{text}"
     );
     let (rows, text) = listed(&["tasks", "--ready", "--limit", "7"]);
     assert_eq!(rows, 7);
     assert!(
-        text.contains("53 more: `claude-codex tasks --ready --limit N`"),
+        text.contains("53 more: `claude-codex tasks --ready --all`"),
         "{text}"
     );
     let (rows, text) = listed(&["tasks", "--all"]);

@@ -4,52 +4,62 @@ use serde_json::{Value, json};
 use shared::model::{InstanceId, Status};
 use tests::{AgentEnv, shown};
 
-/// Returns the commands between backticks, as words, with the placeholders filled in.
-fn commands(hint: &str, id: &str, number: &str) -> Vec<Vec<String>> {
-    let quoted = hint.split('`').skip(1).step_by(2);
-    let ours = quoted.filter_map(|text| text.strip_prefix("claude-codex "));
-    ours.map(|text| {
-        let parts = text.split('"').enumerate();
-        let words = parts.flat_map(|(index, part)| match index % 2 {
-            // What is between quotation marks is one word.
-            1 => vec![part.to_owned()],
-            _ => part.split_whitespace().map(str::to_owned).collect(),
-        });
-        let filled = words.map(|word| match word.as_str() {
-            "ID" => id.to_owned(),
-            "N" => number.to_owned(),
-            _ => word,
-        });
-        filled.collect()
-    })
-    .collect()
+mod sources;
+
+/// What a hint that can be pasted does not have.
+const PLACEHOLDERS: [&str; 6] = ["ID", "N", "FILE", "NUMBER", "COMMAND", "MESSAGE"];
+
+/// Returns the words of a command.
+fn words(command: &str) -> Vec<String> {
+    let parts = command.split('"').enumerate();
+    let words = parts.flat_map(|(index, part)| match index % 2 {
+        // What is between quotation marks is one word.
+        1 => vec![part.to_owned()],
+        _ => part.split_whitespace().map(str::to_owned).collect(),
+    });
+    words.collect()
 }
 
-/// Runs a command that must be refused with a code, and then every command of its hint. Returns how many those were.
-fn follow(env: &AgentEnv, args: &[&str], code: &str, id: &str, number: &str) -> usize {
+/// Runs a command that must be refused with a code, and returns the commands that its hint names.
+fn refused(env: &AgentEnv, args: &[&str], code: &str) -> Vec<String> {
     let output = env.codex(&[args, &["--json"]].concat());
     assert!(!output.status.success(), "{args:?}: {}", shown(&output));
     let error: Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(error["code"], code, "{args:?}: {error}");
     let hint = error["hint"].as_str().unwrap_or_default();
-    let named = commands(hint, id, number);
-    for words in &named {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let output = env.codex(&words);
-        assert!(
-            output.status.success(),
-            "{args:?} says `{hint}`, but {words:?}: {}",
-            shown(&output)
-        );
+    let quoted = hint.split('`').skip(1).step_by(2);
+    let ours = quoted.filter_map(|text| text.strip_prefix("claude-codex "));
+    ours.map(str::to_owned).collect()
+}
+
+/// Runs a command as it stands in the hint of a refused one. It must not be refused.
+fn run(env: &AgentEnv, args: &[&str], command: &str) {
+    let words = words(command);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert!(
+        !words.iter().any(|word| PLACEHOLDERS.contains(word)),
+        "{args:?} says `{command}`, which cannot be pasted"
+    );
+    let output = env.codex(&words);
+    assert!(
+        output.status.success(),
+        "{args:?} says `{command}`: {}",
+        shown(&output)
+    );
+    sources::record(command);
+}
+
+/// Runs a command that must be refused with a code, and then every command of its hint. Returns how many those were.
+fn follow(env: &AgentEnv, args: &[&str], code: &str) -> usize {
+    let named = refused(env, args, code);
+    for command in &named {
+        run(env, args, command);
     }
     named.len()
 }
 
-fn followed(env: &AgentEnv, args: &[&str], code: &str, id: &str, number: &str) {
-    assert!(
-        follow(env, args, code, id, number) > 0,
-        "{args:?} names no way on"
-    );
+fn followed(env: &AgentEnv, args: &[&str], code: &str) {
+    assert!(follow(env, args, code) > 0, "{args:?} names no way on");
 }
 
 fn until_put_away(env: &AgentEnv, coder: &InstanceId) {
@@ -76,15 +86,10 @@ fn published_work() {
         ("review", "AGENT_ENDED"),
         ("attach", "AGENT_ENDED"),
     ] {
-        let (coder, number) = published(&env);
-        followed(
-            &env,
-            &[command, coder.as_str()],
-            code,
-            coder.as_str(),
-            &number,
-        );
+        let (coder, _) = published(&env);
+        followed(&env, &[command, coder.as_str()], code);
     }
+    sources::assert_followed("published_work");
 }
 
 #[test]
@@ -93,14 +98,14 @@ fn merged_and_closed_work() {
     let (coder, number) = published(&env);
     let id = coder.as_str();
     env.json(&["pr", "merge", &number]);
-    followed(&env, &["send", id, "x"], "AGENT_ENDED", id, &number);
-    followed(&env, &["attach", id], "AGENT_ENDED", id, &number);
-    followed(&env, &["resume", id], "ILLEGAL_STATE", id, &number);
-    followed(&env, &["review", id], "AGENT_ENDED", id, &number);
+    followed(&env, &["send", id, "x"], "AGENT_ENDED");
+    followed(&env, &["attach", id], "AGENT_ENDED");
+    followed(&env, &["resume", id], "ILLEGAL_STATE");
+    followed(&env, &["review", id], "AGENT_ENDED");
     for command in ["request-changes", "approve", "update", "resolve"] {
         let mut args = vec!["pr", command, &number];
         args.extend((command == "request-changes").then_some("x"));
-        followed(&env, &args, "PULL_REQUEST_NOT_OPEN", id, &number);
+        followed(&env, &args, "PULL_REQUEST_NOT_OPEN");
     }
 
     let (coder, number) = published(&env);
@@ -119,8 +124,9 @@ fn merged_and_closed_work() {
         (vec!["pr", "resolve", &number], "PULL_REQUEST_NOT_OPEN"),
     ] {
         env.json(&["pr", "close", &number]);
-        followed(&env, &args, code, id, &number);
+        followed(&env, &args, code);
     }
+    sources::assert_followed("merged_and_closed_work");
 }
 
 #[test]
@@ -136,7 +142,7 @@ fn agents_that_have_ended() {
         let mut args = vec![command, id];
         args.extend((command == "send").then_some("x"));
         env.json(&["stop", id]);
-        followed(&env, &args, code, id, "1");
+        followed(&env, &args, code);
         env.until("it is up", || env.status(&coder) == Status::Running);
         // Its session is lost.
         env.tmux(&["kill-session", "-t", &format!("={id}")]);
@@ -144,9 +150,10 @@ fn agents_that_have_ended() {
             env.codex(&["list"]);
             env.status(&coder) == Status::Failed
         });
-        followed(&env, &args, code, id, "1");
+        followed(&env, &args, code);
         env.json(&["stop", id]);
     }
+    sources::assert_followed("agents_that_have_ended");
 }
 
 #[test]
@@ -161,9 +168,10 @@ fn a_reviewer_that_is_done() {
     env.until_gone(&reviewer);
     until_put_away(&env, &coder);
     let id = reviewer.as_str();
-    followed(&env, &["send", id, "x"], "AGENT_ENDED", id, "1");
-    followed(&env, &["attach", id], "AGENT_ENDED", id, "1");
-    followed(&env, &["resume", id], "ILLEGAL_STATE", id, "1");
+    followed(&env, &["send", id, "x"], "AGENT_ENDED");
+    followed(&env, &["attach", id], "AGENT_ENDED");
+    followed(&env, &["resume", id], "ILLEGAL_STATE");
+    sources::assert_followed("a_reviewer_that_is_done");
 }
 
 #[test]
@@ -172,21 +180,17 @@ fn an_agent_at_work() {
     let coder = env.coder(&[]);
     let id = coder.as_str();
     // There is no terminal here.
-    followed(&env, &["attach", id], "INVALID_ARGUMENTS", id, "1");
-    followed(&env, &["resume", id], "ILLEGAL_STATE", id, "1");
-    followed(&env, &["show", "nosuch"], "INSTANCE_NOT_FOUND", id, "1");
-    followed(
-        &env,
-        &["pr", "show", "9"],
-        "PULL_REQUEST_NOT_FOUND",
-        id,
-        "9",
-    );
+    followed(&env, &["attach", id], "INVALID_ARGUMENTS");
+    followed(&env, &["resume", id], "ILLEGAL_STATE");
+    followed(&env, &["show", "nosuch"], "INSTANCE_NOT_FOUND");
+    followed(&env, &["pr", "show", "9"], "PULL_REQUEST_NOT_FOUND");
     // Nothing is committed.
-    assert_eq!(
-        follow(&env, &["review", id], "NOTHING_TO_REVIEW", id, "1"),
-        0
-    );
+    assert_eq!(follow(&env, &["review", id], "NOTHING_TO_REVIEW"), 0);
+    followed(&env, &["code", "--issue", "7"], "FORGE_NOT_CONFIGURED");
+    let again = ["send", id, "--again", "m-00000000"];
+    followed(&env, &again, "INVALID_ARGUMENTS");
+    followed(&env, &["clean", id], "ILLEGAL_STATE");
+    sources::assert_followed("an_agent_at_work");
 }
 
 #[test]
@@ -194,7 +198,6 @@ fn a_session_of_a_person() {
     let env = AgentEnv::new("idle", "idle");
     for (index, command) in ["attach", "review", "resume"].into_iter().enumerate() {
         env.publish(command, &[(command, "one\n")]);
-        let number = (index + 1).to_string();
         let listed = env.json(&["list", "--all"]);
         let mut agents = listed.as_array().unwrap().iter();
         let agent = agents.find(|agent| agent["prNumber"] == index + 1);
@@ -203,9 +206,9 @@ fn a_session_of_a_person() {
             "resume" => "NOT_AVAILABLE",
             _ => "AGENT_ENDED",
         };
-        followed(&env, &[command, id], code, id, &number);
+        followed(&env, &[command, id], code);
         env.json(&["stop", id]);
-        followed(&env, &["resume", id], "NOT_AVAILABLE", id, &number);
+        followed(&env, &["resume", id], "NOT_AVAILABLE");
     }
 }
 
@@ -216,19 +219,31 @@ fn pull_requests_that_cannot_be_merged() {
     env.publish("two", &[("a.txt", "two\n")]);
     env.publish("three", &[("b.txt", "three\n")]);
     env.json(&["pr", "merge", "1"]);
-    followed(&env, &["pr", "merge", "2"], "MERGE_CONFLICT", "", "2");
+    followed(&env, &["pr", "merge", "2"], "MERGE_CONFLICT");
     let folder = env.path("three");
     let more = ["commit", "-q", "--allow-empty", "-m", "more"];
     env.git_in(&folder, &more);
-    followed(
-        &env,
-        &["pr", "merge", "3"],
-        "PULL_REQUEST_OUTDATED",
-        "",
-        "3",
-    );
+    followed(&env, &["pr", "merge", "3"], "PULL_REQUEST_OUTDATED");
     env.publish("four", &[("c.txt", "four\n")]);
-    followed(&env, &["pr", "resolve", "4"], "NOT_AVAILABLE", "", "4");
+    followed(&env, &["pr", "resolve", "4"], "NOT_AVAILABLE");
+    env.publish("five", &[("d.txt", "five\n")]);
+    let seen = [
+        "pr",
+        "merge",
+        "5",
+        "--commit",
+        "0000000000000000000000000000000000000000",
+    ];
+    followed(&env, &seen, "PULL_REQUEST_OUTDATED");
+    // One whose agent the database does not know.
+    env.publish("six", &[("e.txt", "six\n")]);
+    env.git_in(&env.path("six"), &["checkout", "-q", "--detach"]);
+    let database = rusqlite::Connection::open(env.database()).unwrap();
+    let forgotten = "UPDATE instances SET status = 'terminated', pr_number = NULL, pr_url = NULL WHERE pr_number = 6";
+    assert_eq!(database.execute(forgotten, []).unwrap(), 1);
+    let request = ["pr", "request-changes", "6", "x"];
+    followed(&env, &request, "INSTANCE_NOT_FOUND");
+    sources::assert_followed("pull_requests_that_cannot_be_merged");
 }
 
 #[test]
@@ -245,4 +260,73 @@ fn work_that_began_at_a_detached_head_is_published_into_the_default_branch() {
     let answer = env.create_pr_refused(&coder, "BASE_NOT_FOUND");
     let text = answer["text"].as_str().unwrap();
     assert!(text.contains("began at the commit"), "{text}");
+}
+
+/// Its hint names two ways of which only one can be gone.
+#[test]
+fn published_work_is_no_leftover() {
+    let env = AgentEnv::new("idle", "idle");
+    for way in 0..2 {
+        let (coder, _) = published(&env);
+        let args = ["clean", coder.as_str()];
+        let named = refused(&env, &args, "ILLEGAL_STATE");
+        assert_eq!(named.len(), 2, "{named:?}");
+        run(&env, &args, &named[way]);
+    }
+    sources::assert_followed("published_work_is_no_leftover");
+}
+
+#[test]
+fn a_branch_that_an_agent_has() {
+    let env = AgentEnv::new("idle", "idle");
+    let coder = env.coder_with_commit();
+    let branch = env.instance(&coder).branch_name.unwrap();
+    let args = ["code", "--branch", &branch, "Go on"];
+    // The first tells the agent what to do, the second ends it.
+    assert_eq!(follow(&env, &args, "BRANCH_IN_USE"), 2);
+    env.text(&["resume", coder.as_str()]);
+    let draft = env.instance(&coder).worktree_path.join("draft");
+    std::fs::write(draft, "precious").unwrap();
+    env.text(&["stop", coder.as_str()]);
+    followed(&env, &args, "BRANCH_IN_USE");
+    sources::assert_followed("a_branch_that_an_agent_has");
+}
+
+#[test]
+fn tasks_that_are_ready() {
+    let env = AgentEnv::new("idle", "idle");
+    // What is said with success is followed like a hint.
+    let said = |args: &[&str]| {
+        let text = env.text(args);
+        let quoted = text.split('`').skip(1).step_by(2);
+        let ours = quoted.filter_map(|text| text.strip_prefix("claude-codex "));
+        for command in ours {
+            run(&env, args, command);
+        }
+    };
+    for number in 0..2 {
+        env.json(&["tasks", "add", &format!("Task {number}")]);
+    }
+    said(&["tasks", "--limit", "1"]);
+    said(&["tasks", "--limit", "1", "--ready"]);
+    said(&["tasks", "add", "Write it"]);
+    sources::assert_followed("tasks_that_are_ready");
+}
+
+#[test]
+fn too_many_agents() {
+    let mut env = AgentEnv::new("idle", "idle");
+    env.set("CODEX_RESOURCES_MAX_CONCURRENT_INSTANCES", "1");
+    env.coder(&[]);
+    followed(&env, &["code", "More"], "INSTANCE_LIMIT_REACHED");
+}
+
+#[test]
+fn commands_that_need_no_id() {
+    let env = AgentEnv::new("idle", "idle");
+    let commands = sources::complete();
+    assert!(commands.len() > 15, "{commands:?}");
+    for command in commands {
+        run(&env, &[], &command);
+    }
 }

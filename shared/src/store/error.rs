@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-use crate::model::{IllegalTransition, InstanceId, PullState, TaskId, TaskStatus};
+use crate::model::{IllegalTransition, Instance, InstanceId, PullState, TaskId, TaskStatus};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -60,8 +60,11 @@ pub enum StoreError {
     #[error("cannot start a thread for the database: {source}")]
     Thread { source: std::io::Error },
 
-    #[error(transparent)]
-    Illegal(#[from] IllegalTransition),
+    #[error("{illegal}")]
+    Illegal {
+        illegal: IllegalTransition,
+        instance: Box<Instance>,
+    },
     #[error("`{id}` is no longer {expected}; nothing was changed")]
     StatusChanged { id: String, expected: String },
     #[error("there is no instance `{id}`")]
@@ -124,7 +127,7 @@ impl StoreError {
             | Self::Moved
             | Self::ShuttingDown
             | Self::Thread { .. }
-            | Self::Illegal(_)
+            | Self::Illegal { .. }
             | Self::StatusChanged { .. }
             | Self::InstanceNotFound { .. }
             | Self::TddRunNotFound { .. }

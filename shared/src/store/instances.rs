@@ -301,11 +301,17 @@ impl Writer<'_> {
         event: StatusEvent,
     ) -> Result<StatusChange, StoreError> {
         let instance = self.instance(id)?;
-        let next = instance.status.next(instance.kind, event)?;
-        self.set_status(id, instance.status, next)?;
+        let status = instance.status;
+        let next = status
+            .next(instance.kind, event)
+            .map_err(|illegal| StoreError::Illegal {
+                illegal,
+                instance: Box::new(instance),
+            })?;
+        self.set_status(id, status, next)?;
         Ok(StatusChange {
             instance: id.clone(),
-            from: Some(instance.status),
+            from: Some(status),
             to: next,
         })
     }

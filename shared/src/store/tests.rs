@@ -266,7 +266,7 @@ fn an_illegal_move_changes_nothing() {
     let new = new_instance("work-42-a1");
     let before = store.write_now(|w| w.insert_instance(&new, None)).unwrap();
     let refused = store.write_now(|w| w.transition(&new.id, StatusEvent::Published));
-    assert!(matches!(refused, Err(StoreError::Illegal(_))));
+    assert!(matches!(refused, Err(StoreError::Illegal { .. })));
     assert_eq!(store.read_now(|r| r.instance(&new.id)).unwrap(), before);
 }
 

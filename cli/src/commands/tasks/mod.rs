@@ -129,7 +129,7 @@ async fn list(args: &ListArgs, output: Output) -> Result<(), Failure> {
     match page.total - tasks.len() as u64 {
         0 => Ok(()),
         more => output.print(&format!(
-            "{DIM}{more} more: `claude-codex tasks{} --limit N`, or `--all`.{DIM:#}\n",
+            "{DIM}{more} more: `claude-codex tasks{} --all` lists them, too.{DIM:#}\n",
             if ready { " --ready" } else { "" }
         )),
     }

@@ -119,6 +119,8 @@ pub async fn read_issue(context: &Context, number: u64) -> Result<Issue, Error> 
             Code::ForgeNotConfigured,
             format!("issue {number} can't be read: the forge is local ({why})"),
         )
-        .hint("Say what is to be done: `claude-codex code --issue N \"…\"`.")),
+        .hint(format!(
+            "Say what is to be done: `claude-codex code --issue {number} \"…\"`."
+        ))),
     }
 }

@@ -38,7 +38,7 @@ pub async fn adopt(context: &Context, run: &Run, kind: InstanceKind) -> Result<A
             }
             Ok(adopted)
         }
-        Taken::Elsewhere(id, process) => Err(open_elsewhere(&id, process)),
+        Taken::Elsewhere(id, process, session) => Err(open_elsewhere(&id, process, &session)),
         Taken::Nothing => Err(not_a_reviewer()),
     }
 }
@@ -82,7 +82,7 @@ enum Unknown {
 enum Taken {
     In(Adopted, Vec<StatusChange>),
     /// Another process has the session open, as this instance.
-    Elsewhere(InstanceId, u32),
+    Elsewhere(InstanceId, u32, String),
     Nothing,
 }
 
@@ -147,8 +147,8 @@ async fn adopt_session(
     let taken = context
         .store
         .write(move |w| {
-            if let Some((id, process)) = open_in_another(w, &new, agent.as_ref())? {
-                return Ok(Taken::Elsewhere(id, process));
+            if let Some((id, process, session)) = open_in_another(w, &new, agent.as_ref())? {
+                return Ok(Taken::Elsewhere(id, process, session));
             }
             let known = known(w, &new, agent.as_ref(), unknown)?;
             let fresh = known.is_none();
@@ -192,7 +192,7 @@ fn open_in_another(
     reader: &Reader<'_>,
     new: &NewInstance,
     agent: Option<&ProcessMark>,
-) -> Result<Option<(InstanceId, u32)>, StoreError> {
+) -> Result<Option<(InstanceId, u32, String)>, StoreError> {
     let (Some(session), Some(agent)) = (&new.claude_session_id, agent) else {
         return Ok(None);
     };
@@ -203,17 +203,18 @@ fn open_in_another(
         .filter(|instance| instance.claude_session_id.as_ref() == Some(session))
         .find_map(|instance| {
             let own = instance.agent?;
-            (own != *agent && process::is_alive(&own)).then_some((instance.id, own.pid))
+            let elsewhere = own != *agent && process::is_alive(&own);
+            elsewhere.then(|| (instance.id, own.pid, session.clone()))
         }))
 }
 
-fn open_elsewhere(id: &InstanceId, process: u32) -> Error {
+fn open_elsewhere(id: &InstanceId, process: u32, session: &str) -> Error {
     Error::new(
         Code::AnotherSession,
         format!("another Claude Code (process {process}) has this session open, as {id}"),
     )
     .hint(format!(
-        "Nothing was changed. Call the tool there, or end it first; `claude --resume ID --fork-session` begins a session of its own. A Claude Code that {id} starts cannot act as {id}."
+        "Nothing was changed. Call the tool there, or end it first; `claude --resume {session} --fork-session` begins a session of its own. A Claude Code that {id} starts cannot act as {id}."
     ))
 }
 

@@ -94,7 +94,8 @@ async fn attempt(
         let by_reviewer = review.is_some();
         coder
             .status
-            .next(coder.kind, StatusEvent::PublishBegins { by_reviewer })?;
+            .next(coder.kind, StatusEvent::PublishBegins { by_reviewer })
+            .map_err(|illegal| Error::illegal(&illegal, &coder))?;
     }
     let repository = Repository::discover(&coder.worktree_path).await?;
     let branch = branch_of(&repository, &coder).await?;

@@ -5,7 +5,7 @@
 
 use uuid::Uuid;
 
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, way_on};
 use crate::model::hidden::{self, first_hidden};
 use crate::model::text::check_line;
 use crate::model::{Instance, InstanceId};
@@ -149,7 +149,7 @@ fn ended(instance: &Instance) -> Error {
         Code::AgentEnded,
         format!("`{}` has no running terminal", instance.id),
     )
-    .hint("`claude-codex resume ID` brings a failed or stopped agent back.")
+    .hint(way_on(instance))
 }
 
 fn not_in_control(id: &InstanceId, present: Option<&PaneControl>) -> Error {
