@@ -14,7 +14,7 @@
 -- reads a whole table (shared/src/store/plans.rs). A reference to another table has an index, too, or
 -- whatever deletes there looks at every row here.
 
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 -- Planned work, made by create_task. `number` counts up within one repository.
 CREATE TABLE tasks (
@@ -288,19 +288,25 @@ CREATE INDEX pull_requests_by_head ON pull_requests (repository, head_branch);
 CREATE INDEX pull_requests_by_state ON pull_requests (repository, state, number);
 CREATE INDEX pull_requests_by_instance ON pull_requests (instance_id);
 
--- How open pull requests of the built-in forge stand to their base and their branch, as last computed: boards run no merge.
+-- How open pull requests stand to their base and their branch: in the built-in forge as last computed, of GitHub as last heard.
+-- Boards run no merge and ask nobody, as long as nothing has moved.
 CREATE TABLE pull_standings (
-    repository  TEXT NOT NULL,
-    number      INTEGER NOT NULL,
-    -- Between which commits it was computed; between others it says nothing.
-    base_commit TEXT NOT NULL,
-    head_commit TEXT NOT NULL,
-    -- JSON array of the files in which a merge conflicts.
-    conflicts   TEXT NOT NULL,
-    -- Commits of the base that the head lacks, and of the branch.
-    behind      INTEGER NOT NULL,
-    new_commits INTEGER NOT NULL,
-    PRIMARY KEY (repository, number)
+    repository    TEXT NOT NULL,
+    -- Both forges count from one.
+    is_local      INTEGER NOT NULL DEFAULT 1 CHECK (is_local IN (0, 1)),
+    number        INTEGER NOT NULL,
+    -- Between which commits it was computed; between others it says nothing. GitHub does not say which base it looked at.
+    base_commit   TEXT,
+    head_commit   TEXT NOT NULL,
+    -- Where its branch was then; NULL if there was none.
+    branch_commit TEXT,
+    mergeable     TEXT NOT NULL DEFAULT 'unknown' CHECK (mergeable IN ('clean', 'conflicting', 'blocked', 'unknown')),
+    -- JSON array of the files in which a merge conflicts; GitHub names none.
+    conflicts     TEXT NOT NULL,
+    -- Commits of the base that the head lacks (NULL: unknown), and of the branch.
+    behind        INTEGER,
+    new_commits   INTEGER NOT NULL,
+    PRIMARY KEY (repository, is_local, number)
 ) STRICT, WITHOUT ROWID;
 
 -- A merge that is under way, recorded before it is taken: whoever finds it after a crash finishes it.

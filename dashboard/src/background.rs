@@ -1,5 +1,6 @@
 //! Background tasks: watch the database and the agents for the change feed, reconcile, and sync pull requests.
 
+use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
@@ -119,13 +120,14 @@ pub(crate) async fn measure_work(app: AppState) {
     }
 }
 
-/// Polls GitHub for pull requests that were merged or closed: webhooks are optional and may get lost.
+/// Looks for pull requests that were merged, closed or got stuck, and tells the person, also while no page is open: webhooks are
+/// optional and may get lost, and nobody announces a commit made by hand.
 pub(crate) async fn sync(app: AppState) {
     let seconds = app.context.settings().dashboard.sync_seconds;
     if seconds == 0 || app.options.read_only {
         return;
     }
-    let mut last_warning = String::new();
+    let mut last_warnings: HashMap<String, String> = HashMap::new();
     while !sleep_or_stop(&app.stop, Duration::from_secs(seconds)).await {
         let waiting = app
             .context
@@ -135,13 +137,22 @@ pub(crate) async fn sync(app: AppState) {
         for repository in waiting.unwrap_or_default() {
             if let Err(error) = sync_one(&app, &repository).await {
                 let text = error.to_string();
-                if text != last_warning {
-                    tracing::warn!(code = %error.code, %error, "cannot sync");
-                    last_warning = text;
+                if last_warnings.get(&repository) != Some(&text) {
+                    tracing::warn!(code = %error.code, %error, "cannot sync {repository}");
+                    last_warnings.insert(repository, text);
                 }
             }
         }
+        if let Err(error) = tell_of_all(&app).await {
+            tracing::warn!(code = %error.code, %error, "cannot notify");
+        }
     }
+}
+
+/// Tells the person of what needs them and nobody has told them of.
+async fn tell_of_all(app: &AppState) -> Result<(), Error> {
+    let rows = workflow::board(&app.context, false).await?;
+    workflow::notify_of(&app.context, &rows).await
 }
 
 async fn sync_one(app: &AppState, repository: &str) -> Result<(), Error> {

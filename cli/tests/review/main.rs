@@ -17,6 +17,8 @@ mod failures;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod fresh_standings;
+#[cfg(test)]
 mod github;
 #[cfg(test)]
 mod github_issues;

@@ -208,7 +208,7 @@ impl Default for TmuxSettings {
 pub struct DashboardSettings {
     /// Port that it listens on; 0: any that is free.
     pub port: u16,
-    /// Seconds between two looks at the pull requests on GitHub while it is up; 0: never.
+    /// Seconds between two looks at pull requests, those on GitHub too, while it is up; 0: never.
     pub sync_seconds: u64,
     /// File with the secret of the GitHub webhook; empty: webhooks are not taken.
     pub webhook_secret_file: String,

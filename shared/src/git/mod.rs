@@ -34,6 +34,7 @@ mod scrub;
 mod snapshot;
 mod status;
 mod submodules;
+mod tips;
 mod unsaved;
 mod version;
 mod worktree;

@@ -25,6 +25,18 @@ impl Reader<'_> {
         Ok(rows)
     }
 
+    /// Returns whose failure a person has dealt with, who has not been started again since.
+    pub fn dismissed_failures(&self) -> Result<HashSet<InstanceId>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id FROM instances INDEXED BY instances_by_status
+             WHERE status = 'failed' AND dismissed_at IS NOT NULL",
+        )?;
+        let rows = statement
+            .query_map([], |row| parsed(row, "id"))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// Returns the agents that are over and may still need a person, oldest first.
     pub fn may_need_a_person(&self) -> Result<Vec<Instance>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
@@ -34,9 +46,12 @@ impl Reader<'_> {
              WHERE kept ->> 'why' NOT IN ('policy', 'branch_commits', 'branch_in_use')
                AND status IN ('pr_merged', 'pr_closed', 'completed', 'failed', 'terminated')
              UNION
-             SELECT i.* FROM instances AS i INDEXED BY instances_by_status
-             JOIN pull_standings AS s ON s.repository = i.repository AND s.number = i.pr_number
-             WHERE i.status = 'pr_created' AND (s.conflicts <> '[]' OR s.new_commits > 0)
+             SELECT i.* FROM instances AS i INDEXED BY instances_published
+             JOIN pull_standings AS s ON s.repository = i.repository
+               AND s.is_local = (i.pr_url LIKE 'codex:%') AND s.number = i.pr_number
+             WHERE i.pr_url IS NOT NULL AND i.status <> 'pr_merged'
+               AND i.status IN ('pr_created', 'failed', 'terminated')
+               AND (s.mergeable = 'conflicting' OR s.new_commits > 0)
              UNION
              SELECT i.* FROM messages AS m INDEXED BY messages_open
              JOIN instances AS i ON i.id = m.instance_id

@@ -69,7 +69,7 @@ pub use messages::{LEASE_SECONDS, LeaseRow, NewMessage};
 pub use overview::{LastEvent, Overview};
 pub use pane_control::PaneControl;
 pub use phases::{NewPhase, PhaseRow, Violation};
-pub use pull_standings::PullStanding;
+pub use pull_standings::{OpenPull, PullStanding, SeenCommits};
 pub use retention::{EndedAgent, Holdings, RowLimits};
 pub use reviews::{NewReview, PersonReview};
 pub use task_edits::TaskChange;

@@ -224,11 +224,11 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Returns the repositories with pull requests on GitHub that may still change.
+    /// Returns the repositories with pull requests of agents that may still change, on either forge.
     pub fn repositories_to_sync(&self, limit: u32) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
             "SELECT DISTINCT repository FROM instances
-             WHERE (status IN {LIVE} OR status = 'pr_created') AND pr_url LIKE 'http%' LIMIT ?1",
+             WHERE (status IN {LIVE} OR status = 'pr_created') AND pr_url IS NOT NULL LIMIT ?1",
         ))?;
         let rows = statement
             .query_map([limit], |row| row.get(0))?

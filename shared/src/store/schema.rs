@@ -9,7 +9,7 @@ use crate::fault;
 pub(super) const SCHEMA: &str = include_str!("../../../schema.sql");
 
 /// The version that `SCHEMA` has.
-pub(super) const CURRENT: i64 = 7;
+pub(super) const CURRENT: i64 = 8;
 
 /// What is kept of other columns, so that an older database does not have it: a column, and what fills it.
 const DERIVED: &[(&str, &str, &str)] = &[
@@ -38,6 +38,11 @@ const DERIVED: &[(&str, &str, &str)] = &[
         "kept",
         "UPDATE instances SET kept = '{\"why\":\"in_reason\"}'
          WHERE (note LIKE 'kept %' OR note LIKE '%; kept %') AND note NOT LIKE '%kept by policy%'",
+    ),
+    (
+        "pull_standings",
+        "mergeable",
+        "UPDATE pull_standings SET mergeable = CASE conflicts WHEN '[]' THEN 'clean' ELSE 'conflicting' END",
     ),
 ];
 

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::activity::{Activity, Rounds};
 use crate::model::hidden::reveal_in_line;
-use crate::model::{Instance, InstanceKind, Kept, Origin, SessionMode, Status, counted};
+use crate::model::{Instance, InstanceKind, Kept, Mergeable, Origin, SessionMode, Status, counted};
 use crate::store::{EndedTurn, PullStanding};
 
 /// How long after the end of its turn an agent is taken to wait: a message may just be on its way to it.
@@ -219,9 +219,6 @@ pub(super) fn attention(facts: Facts<'_>) -> Option<Attention> {
                 count: facts.owed_messages,
             })
         }
-        Status::PrCreated => facts
-            .standing
-            .and_then(|standing| stuck(instance, standing)),
         Status::Failed if facts.is_open_failure && facts.owed_messages > 0 => {
             Some(Attention::OwedMessages {
                 count: facts.owed_messages,
@@ -230,6 +227,10 @@ pub(super) fn attention(facts: Facts<'_>) -> Option<Attention> {
         Status::Failed if facts.is_open_failure && is_missed(instance) => Some(Attention::Failed {
             why: instance.note.sentence(),
         }),
+        // Also one that was stopped, or failed, while it worked on changes to its open pull request.
+        status if !status.is_live() && is_stuck(facts) => facts
+            .standing
+            .and_then(|standing| stuck(instance, standing)),
         status if status.is_over() && kept.is_some_and(Kept::needs_attention) => {
             Some(Attention::KeptWork {
                 in_worktree: instance.worktree_path.exists(),
@@ -240,10 +241,14 @@ pub(super) fn attention(facts: Facts<'_>) -> Option<Attention> {
     }
 }
 
+fn is_stuck(facts: Facts<'_>) -> bool {
+    facts.standing.is_some_and(PullStanding::is_stuck)
+}
+
 /// Returns what keeps a pull request from being merged.
 fn stuck(instance: &Instance, standing: &PullStanding) -> Option<Attention> {
     let number = standing.number;
-    if !standing.conflicts.is_empty() {
+    if standing.mergeable == Mergeable::Conflicting {
         return Some(Attention::Conflict {
             number,
             base: instance.base_branch.clone(),

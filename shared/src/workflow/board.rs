@@ -19,6 +19,7 @@ use crate::workflow::attention::{self, Attention, Facts, attention};
 use crate::workflow::delivery::deliver::deliver_for_dead_servers;
 use crate::workflow::instance::facts::session_name;
 use crate::workflow::lifecycle::reconcile::{Reconciled, reconcile_and_keep};
+use crate::workflow::pull::fresh_standings::{look_at_all, look_at_one, tell};
 use crate::workflow::terminal::pane::claude_session;
 use crate::workflow::terminal::panes::Panes;
 use crate::workflow::usage::{priced, try_to_refresh_usage};
@@ -78,6 +79,9 @@ pub struct ReconciledBoard {
 
 /// Reconciles, and returns the board: one tmux call for both, unless something had to be repaired.
 pub async fn reconcile_and_list(context: &Context, all: bool) -> Result<ReconciledBoard, Error> {
+    if look_at_all(context).await {
+        tell(context);
+    }
     // Rows are read before panes: an agent that is launched in between must not appear without a pane.
     let known = known(context, all).await?;
     let reconciled = reconcile_and_keep(context).await;
@@ -99,19 +103,21 @@ pub async fn reconcile_and_list(context: &Context, all: bool) -> Result<Reconcil
         }),
         other => Ok(ReconciledBoard {
             reconciled: other.map(|(reconciled, _)| reconciled),
-            rows: board(context, all).await?,
+            rows: with_activity(context, self::known(context, all).await?).await?,
         }),
     }
 }
 
 /// Returns all agents, or those that may still act or need a person: one query, one tmux call, one folder read.
 pub async fn board(context: &Context, all: bool) -> Result<Vec<BoardRow>, Error> {
+    look_at_all(context).await;
     let known = known(context, all).await?;
     with_activity(context, known).await
 }
 
 /// Returns all agents that are not over or need a person, and the newest of the others.
 pub async fn recent_board(context: &Context, ended: u32) -> Result<Vec<BoardRow>, Error> {
+    look_at_all(context).await;
     let known = context.store.read(move |r| {
         let recent = r.recent_instances(ended)?;
         Known::with_those_in_need(r, recent)
@@ -136,6 +142,7 @@ pub fn activity_fingerprint(context: &Context) -> Result<u64, Error> {
 /// Returns what one agent is doing, and what it has used up to now.
 pub async fn board_row(context: &Context, instance: Instance) -> Result<BoardRow, Error> {
     try_to_refresh_usage(context, &instance).await;
+    look_at_one(context, &instance).await;
     let known = context
         .store
         .read(move |r| {

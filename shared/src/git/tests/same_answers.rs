@@ -204,7 +204,25 @@ async fn references_of_every_kind_are_read_as_git_reads_them() {
             );
         }
     }
+    let branches = names.iter().filter(|name| !name.starts_with("tags/"));
+    let branches: Vec<String> = branches.map(|name| format!("refs/{name}")).collect();
+    let tips = repository.tips(branches.clone()).await.unwrap();
+    for name in &branches {
+        let expected = repository.read_ref(name).await.ok().flatten();
+        assert_eq!(tips.get(name), expected.as_ref(), "{name}");
+    }
+    let by_git = by_program(&repository).tips(branches).await.unwrap();
+    assert_eq!(by_git.get("refs/heads/main"), tips.get("refs/heads/main"));
+    assert!(!by_git.contains_key("refs/heads/directory/below"));
     let alone = by_library(&repository);
+    assert_eq!(
+        alone
+            .tips(vec!["refs/heads/main".to_owned()])
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
     assert_eq!(
         alone.read_ref("refs/tags/twice").await.unwrap(),
         Some(first)

@@ -252,11 +252,18 @@ fn a_pull_request_that_cannot_be_merged_waits_for_a_person() {
     let stuck = |instance: &Instance, conflicts: &[&str], new_commits| {
         let standing = PullStanding {
             repository: "/r".to_owned(),
+            is_local: true,
             number: 2,
-            base_commit: "b".to_owned(),
+            base_commit: Some("b".to_owned()),
             head_commit: "h".to_owned(),
+            branch_commit: None,
+            mergeable: if conflicts.is_empty() {
+                Mergeable::Clean
+            } else {
+                Mergeable::Conflicting
+            },
             conflicts: conflicts.iter().map(|file| (*file).to_owned()).collect(),
-            behind: 1,
+            behind: Some(1),
             new_commits,
         };
         let facts = Facts {
@@ -284,6 +291,8 @@ fn a_pull_request_that_cannot_be_merged_waits_for_a_person() {
     instance.session_mode = SessionMode::Headless;
     let (_, sentence) = stuck(&instance, &["a"], 0).unwrap();
     assert!(!sentence.contains("pr resolve"), "{sentence}");
+    instance.status = Status::Terminated;
+    assert!(stuck(&instance, &["a"], 0).is_some(), "nobody is");
     instance.status = Status::Running;
     assert_eq!(stuck(&instance, &["a"], 0), None, "it is at work on it");
 }

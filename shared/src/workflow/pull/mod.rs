@@ -1,6 +1,7 @@
 //! Pull requests: publishing, listing, merging, and agents that follow what became of theirs.
 
 pub(super) mod address;
+pub(super) mod fresh_standings;
 pub(super) mod moved_branch;
 pub(super) mod publish;
 pub(super) mod publish_moves;

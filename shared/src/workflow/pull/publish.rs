@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::fresh_standings::refresh_one_after;
 use super::publish_moves::{Begun, begin_publish, record_published, revert_publish};
 use super::pull_text;
 use crate::error::{Code, Error};
@@ -162,6 +163,7 @@ async fn attempt(
             tracing::warn!(code = %error.code, %error, "{id} is put away by reconcile");
         }
     }
+    refresh_one_after(context, repository.root(), &pull).await;
     Ok(Some(Published {
         number: pull.number,
         url: pull.url,

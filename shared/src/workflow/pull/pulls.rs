@@ -1,8 +1,8 @@
 //! List, diff, merge, close and reopen pull requests, on either forge.
 
+use super::fresh_standings::refresh_after;
 use super::moved_branch::{moved_branch, outdated};
 use super::resolve::{can_resolve, resolve_by_new_agent};
-use super::standing::refresh_standings;
 use super::sync::{Synced, follow_pull};
 use crate::error::{Code, Error};
 use crate::model::{MergeMethod, PullRequest, PullState};
@@ -75,10 +75,8 @@ pub async fn merge_pull(
         merged => merged?,
     };
     let changed = followed(context, run, merged).await?;
-    // The base has moved for the others; the merge stands whether or not that can be looked at.
-    if let Err(error) = refresh_standings(context).await {
-        tracing::warn!(code = %error.code, %error, "cannot tell how other pull requests stand");
-    }
+    // The base has moved for the others.
+    refresh_after(context, repository.root()).await;
     Ok(changed)
 }
 

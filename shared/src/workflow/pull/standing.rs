@@ -1,7 +1,7 @@
 //! Standings of open pull requests: mergeable or conflicting, behind the base, behind the branch, approved for which commit.
 //!
 //! Tips and counts are read by libgit2. Conflicts need a merge in the object database; its result is kept in `pull_standings`
-//! for as long as neither base nor head moves, and boards show what is kept.
+//! for as long as neither base nor head moves, and boards show what is kept. GitHub is heard, by whoever asks it anyway.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -103,22 +103,6 @@ pub async fn standings(
     Ok(standings)
 }
 
-/// Computes again how the open pull requests of the built-in forge stand whose base or head has moved, for those who look next.
-pub(crate) async fn refresh_standings(context: &Context) -> Result<(), Error> {
-    /// Each costs a merge in the object database.
-    const MAX_REFRESHED: usize = 50;
-    let repository = context.repository()?;
-    let key = Context::repository_key(repository.root());
-    let open = context
-        .store
-        .read(move |r| r.pull_requests(&key, Some(PullState::Open), MAX_REFRESHED))
-        .await?;
-    for pull in &open {
-        computed(context, repository, pull).await?;
-    }
-    Ok(())
-}
-
 async fn standing(
     context: &Context,
     repository: &Repository,
@@ -131,92 +115,150 @@ async fn standing(
     };
     let is_approved = approval.as_ref().is_some_and(|approval| approval.is_head);
     let needs_approval = agent.is_some_and(|agent| agent.require_review) && !is_approved;
-    let local = if is_local_url(&pull.url) {
+    let found = if is_local_url(&pull.url) {
         computed(context, repository, pull).await?
     } else {
-        None
+        Some(heard(context, repository, pull).await?)
     };
-    if let Some(found) = local {
-        return Ok(Standing {
-            mergeable: if found.conflicts.is_empty() {
-                Mergeable::Clean
-            } else {
-                Mergeable::Conflicting
-            },
+    Ok(match found {
+        Some(found) => Standing {
+            mergeable: found.mergeable,
             conflicts: found.conflicts,
-            behind: Some(found.behind),
+            behind: found.behind,
             new_commits: found.new_commits,
             approval,
             needs_approval,
-        });
-    }
-    let moved = moved_branch(context, repository, pull).await?;
-    Ok(Standing {
-        mergeable: pull.mergeable.unwrap_or(Mergeable::Unknown),
-        conflicts: Vec::new(),
-        behind: None,
-        new_commits: moved.map_or(0, |moved| moved.commits),
-        approval,
-        needs_approval,
+        },
+        // Its base is gone.
+        None => Standing {
+            mergeable: Mergeable::Unknown,
+            conflicts: Vec::new(),
+            behind: None,
+            new_commits: new_commits(context, repository, pull).await?,
+            approval,
+            needs_approval,
+        },
     })
 }
 
+async fn new_commits(
+    context: &Context,
+    repository: &Repository,
+    pull: &PullRequest,
+) -> Result<usize, Error> {
+    let moved = moved_branch(context, repository, pull).await?;
+    Ok(moved.map_or(0, |moved| moved.commits))
+}
+
 /// Returns how a pull request of the built-in forge stands, from what is kept if that is still so; none if its base is gone.
-async fn computed(
+pub(super) async fn computed(
     context: &Context,
     repository: &Repository,
     pull: &PullRequest,
 ) -> Result<Option<PullStanding>, Error> {
-    let key = Context::repository_key(repository.root());
     let Some(base) = repository.branch_tip(&pull.base_branch).await? else {
         return Ok(None);
     };
     let Ok(head) = repository.resolve(&pull.head_commit).await else {
         return Ok(None);
     };
-    let moved = moved_branch(context, repository, pull).await?;
-    let new_commits = moved.map_or(0, |moved| moved.commits);
-    let (wanted, number) = (key.clone(), pull.number);
-    let kept = context
-        .store
-        .read(move |r| r.pull_standing(&wanted, number))
-        .await?;
-    let kept =
-        kept.filter(|kept| kept.base_commit == base.as_str() && kept.head_commit == head.as_str());
+    let branch = branch_of(repository, pull).await?;
+    let kept = kept(context, repository, pull).await?;
+    let kept = kept.filter(|kept| {
+        kept.base_commit.as_deref() == Some(base.as_str()) && kept.head_commit == head.as_str()
+    });
     if let Some(kept) = &kept
-        && kept.new_commits == new_commits
+        && kept.branch_commit == branch
     {
         return Ok(Some(kept.clone()));
     }
-    let (conflicts, behind) = match kept {
-        Some(kept) => (kept.conflicts, kept.behind),
-        None => (
-            repository.conflicts(&base, &head).await?,
-            repository
-                .ahead_behind(base.as_str(), head.as_str())
-                .await?
-                .behind,
-        ),
+    let (conflicts, behind) = if let Some(kept) = kept {
+        (kept.conflicts, kept.behind)
+    } else {
+        let conflicts = repository.conflicts(&base, &head).await?;
+        let apart = repository.ahead_behind(base.as_str(), head.as_str());
+        (conflicts, Some(apart.await?.behind))
     };
     let found = PullStanding {
-        repository: key,
-        number,
-        base_commit: base.as_str().to_owned(),
+        repository: Context::repository_key(repository.root()),
+        is_local: true,
+        number: pull.number,
+        base_commit: Some(base.as_str().to_owned()),
         head_commit: head.as_str().to_owned(),
+        branch_commit: branch,
+        mergeable: if conflicts.is_empty() {
+            Mergeable::Clean
+        } else {
+            Mergeable::Conflicting
+        },
         conflicts,
         behind,
-        new_commits,
+        new_commits: new_commits(context, repository, pull).await?,
     };
-    let kept = found.clone();
-    // A database that can't be written to is no reason not to answer.
-    if let Err(error) = context
+    keep(context, &found).await;
+    Ok(Some(found))
+}
+
+/// Returns how a pull request on GitHub stands, and keeps that for boards, which do not ask GitHub.
+///
+/// GitHub computes whether there are conflicts when it is asked, and says that it does not know until it has: as long as the
+/// head is the same, what it said last holds. How far the base is ahead it does not say, and what was fetched may be old.
+pub(crate) async fn heard(
+    context: &Context,
+    repository: &Repository,
+    pull: &PullRequest,
+) -> Result<PullStanding, Error> {
+    let kept = kept(context, repository, pull).await?;
+    let said = pull.mergeable.filter(|said| *said != Mergeable::Unknown);
+    let before = kept
+        .as_ref()
+        .filter(|kept| kept.head_commit == pull.head_commit);
+    let found = PullStanding {
+        repository: Context::repository_key(repository.root()),
+        is_local: false,
+        number: pull.number,
+        base_commit: None,
+        head_commit: pull.head_commit.clone(),
+        branch_commit: branch_of(repository, pull).await?,
+        mergeable: said
+            .or(before.map(|kept| kept.mergeable))
+            .unwrap_or(Mergeable::Unknown),
+        conflicts: Vec::new(),
+        behind: None,
+        new_commits: new_commits(context, repository, pull).await?,
+    };
+    if kept.as_ref() != Some(&found) {
+        keep(context, &found).await;
+    }
+    Ok(found)
+}
+
+async fn kept(
+    context: &Context,
+    repository: &Repository,
+    pull: &PullRequest,
+) -> Result<Option<PullStanding>, Error> {
+    let key = Context::repository_key(repository.root());
+    let (is_local, number) = (is_local_url(&pull.url), pull.number);
+    let kept = context
         .store
-        .write(move |w| w.set_pull_standing(&kept))
-        .await
-    {
+        .read(move |r| r.pull_standing(&key, is_local, number));
+    Ok(kept.await?)
+}
+
+/// Keeps what was found. A database that can't be written to is no reason not to answer.
+async fn keep(context: &Context, found: &PullStanding) {
+    let (number, kept) = (found.number, found.clone());
+    let written = context.store.write(move |w| w.set_pull_standing(&kept));
+    if let Err(error) = written.await {
         tracing::warn!(%error, "cannot keep how pull request {number} stands");
     }
-    Ok(Some(found))
+}
+
+async fn branch_of(repository: &Repository, pull: &PullRequest) -> Result<Option<String>, Error> {
+    let reference = format!("refs/heads/{}", pull.head_branch);
+    let tip = repository.read_ref(&reference).await?;
+    Ok(tip.map(|tip| tip.as_str().to_owned()))
 }
 
 /// Returns the files in which a commit conflicts with the base of a pull request of the built-in forge.

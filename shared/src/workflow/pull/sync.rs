@@ -1,7 +1,8 @@
 //! `sync`: propagates pull-request state (merged, closed, reopened) to agents and tasks.
 
+use super::fresh_standings::{refresh_after, tell};
 use super::moved_branch::moved_tip;
-use super::standing::refresh_standings;
+use super::standing::heard;
 use crate::error::{Code, Error};
 use crate::git::Repository;
 use crate::model::pull_request::is_local_url;
@@ -56,7 +57,13 @@ pub async fn sync(context: &Context, run: &Run) -> Result<Vec<Synced>, Error> {
     if published.is_empty() {
         return Ok(Vec::new());
     }
-    let forge = PullBackend::open(context, repository).await?;
+    // A token is looked for only where somebody is asked.
+    let is_local = |instance: &Instance| instance.pr_url.as_deref().is_none_or(is_local_url);
+    let forge = if published.iter().all(is_local) {
+        PullBackend::Local
+    } else {
+        PullBackend::open(context, repository).await?
+    };
     let mut synced = Vec::new();
     let mut failure = None;
     for instance in published {
@@ -80,10 +87,15 @@ pub async fn sync(context: &Context, run: &Run) -> Result<Vec<Synced>, Error> {
             }
         };
         let followed = match pull {
-            Ok(pull) => match follow(context, run, &instance, &pull).await {
-                Ok(None) => behind_branch(repository, &instance, &pull).await,
-                followed => followed,
-            },
+            Ok(pull) => {
+                if let Err(error) = keep_what_was_heard(context, repository, &pull).await {
+                    tracing::warn!(code = %error.code, %error, "cannot tell how {} stands", pull.url);
+                }
+                match follow(context, run, &instance, &pull).await {
+                    Ok(None) => behind_branch(repository, &instance, &pull).await,
+                    followed => followed,
+                }
+            }
             Err(error) => Err(error),
         };
         match followed {
@@ -91,13 +103,43 @@ pub async fn sync(context: &Context, run: &Run) -> Result<Vec<Synced>, Error> {
             Err(error) => failure = failure.or(Some(error)),
         }
     }
-    if let Err(error) = refresh_standings(context).await {
-        tracing::warn!(code = %error.code, %error, "cannot tell how pull requests stand");
-    }
+    refresh_after(context, repository.root()).await;
     match failure {
         None => Ok(synced),
         Some(error) => Err(error),
     }
+}
+
+/// Keeps how a pull request on GitHub stands, for boards; has the person told if it has got stuck.
+async fn keep_what_was_heard(
+    context: &Context,
+    repository: &Repository,
+    pull: &PullRequest,
+) -> Result<(), Error> {
+    if is_local_url(&pull.url) {
+        return Ok(());
+    }
+    let (key, number) = (Context::repository_key(repository.root()), pull.number);
+    let wanted = key.clone();
+    let before = context
+        .store
+        .read(move |r| r.pull_standing(&wanted, false, number))
+        .await?;
+    if pull.state != PullState::Open {
+        if before.is_some() {
+            let forgotten = context
+                .store
+                .write(move |w| w.forget_pull_standing(&key, false, number));
+            forgotten.await?;
+        }
+        return Ok(());
+    }
+    let now = heard(context, repository, pull).await?;
+    let was_stuck = before.is_some_and(|it| it.is_stuck() && it.head_commit == now.head_commit);
+    if now.is_stuck() && !was_stuck {
+        tell(context);
+    }
+    Ok(())
 }
 
 /// Reports an agent whose branch has commits that its pull request lacks, though it does not work on them.
