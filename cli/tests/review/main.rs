@@ -65,6 +65,8 @@ mod sent_back;
 #[cfg(test)]
 mod settled;
 #[cfg(test)]
+mod stopped_published;
+#[cfg(test)]
 mod terminals;
 #[cfg(test)]
 mod updating;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::ending::keep_ending;
-use super::remove_worktree::{Removal, keep_by_policy, remove_worktree_if_safe};
+use super::remove_worktree::{
+    Removal, keep_by_policy, keep_for_open_pull, remove_worktree_if_safe,
+};
 use crate::agent;
 use crate::config::Cleanup;
 use crate::error::Error;
@@ -140,8 +142,7 @@ async fn finish_owned(
             let settings = context.settings_of(&instance.repository);
             match settings.map_or(Cleanup::Manual, |settings| settings.resources.cleanup) {
                 _ if !survivors.is_empty() => Removal::Kept(still_in_use(&instance, &survivors)),
-                // While its pull request is open, the agent may have to continue.
-                Cleanup::Auto if has_open_pull(&instance) => Removal::Done,
+                Cleanup::Auto if has_open_pull(&instance) => keep_for_open_pull(&instance).await?,
                 Cleanup::Auto => remove_worktree_if_safe(context, &instance).await?,
                 Cleanup::Manual | Cleanup::Scheduled => {
                     keep_by_policy(context, &instance, event.is_none()).await?
@@ -153,10 +154,7 @@ async fn finish_owned(
     let owner = matches!(left, Removal::Deferred(_)).then(process::nobody);
     let kept = left.sentence();
     // A deferred removal is not noted: the note would outlive the worktree.
-    let note = Note {
-        reason,
-        kept: left.into_kept(),
-    };
+    let kept_now = left.into_kept();
     let (wanted, me) = (id.clone(), process::this_process());
     let instance = context
         .store
@@ -165,7 +163,13 @@ async fn finish_owned(
                 // Another process took the row over, and may have resumed the agent.
                 return w.instance(&wanted);
             }
-            if note != Note::default() {
+            // What was kept before may be gone by now.
+            let before = w.instance(&wanted)?.note;
+            let note = Note {
+                reason: reason.or_else(|| before.reason.clone()),
+                kept: kept_now,
+            };
+            if note != before {
                 w.set_note(&wanted, &note)?;
             }
             w.set_launch_step(&wanted, LaunchStep::Ready)?;

@@ -42,6 +42,34 @@ pub(crate) async fn keep_by_policy(
     }
 }
 
+/// Keeps the worktree of an agent whose pull request is open: it may have to go on. What in it exists nowhere else is named;
+/// commits are on its branch, which stays.
+pub(crate) async fn keep_for_open_pull(instance: &Instance) -> Result<Removal, Error> {
+    let path = &instance.worktree_path;
+    if !path.exists() {
+        return Ok(Removal::Done);
+    }
+    let unsaved = match Repository::at(&instance.repository).await {
+        Ok(repository) if is_own_worktree(&repository, instance)? => {
+            repository.unsaved_beside_branches(path).await
+        }
+        Ok(_) => return Ok(Removal::Done),
+        Err(error) => Err(error),
+    };
+    Ok(match unsaved {
+        Ok(unsaved) if unsaved.is_nothing() => Removal::Done,
+        Ok(unsaved) => Removal::Kept(Kept::UnsavedWork {
+            worktree: path.display().to_string(),
+            branch: instance.branch_name.clone(),
+            work: summarize(&unsaved),
+        }),
+        Err(error) => Removal::Kept(Kept::Unchecked {
+            worktree: path.display().to_string(),
+            error: error.to_string(),
+        }),
+    })
+}
+
 /// Outcome of a removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Removal {
