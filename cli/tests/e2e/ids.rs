@@ -165,3 +165,37 @@ fn bash_completes_commands_ids_and_tasks() {
     until("the shell answers", || terminal.screen().contains("\ndone"));
     assert!(!Path::new("/nowhere").exists());
 }
+
+#[test]
+fn what_a_person_has_cleaned_up_after_is_not_resumed_with_all() {
+    let env = env_with_agent();
+    let failed = |prompt: &str| {
+        let mut command = env.codex_command(&["code", prompt, "--json"]);
+        let output = command
+            .env("CODEX_AGENT_COMMAND", "sh -c 'sleep 1; exit 3'")
+            .output()
+            .unwrap();
+        let launched: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let id = launched["id"].as_str().unwrap().to_owned();
+        until("it has failed", || {
+            env.json(&["show", &id])["status"] == "failed"
+        });
+        (id, launched["worktreePath"].as_str().unwrap().to_owned())
+    };
+    let ((done_with, worktree), (open, _)) = (failed("Done with"), failed("Still open"));
+    let (kept, draft) = failed("Kept");
+    std::fs::create_dir_all(&draft).unwrap();
+    std::fs::write(Path::new(&draft).join("draft"), "precious").unwrap();
+    env.text(&["clean", &done_with, &kept]);
+    assert!(!Path::new(&worktree).exists());
+    let resumed = env.json(&["resume", "--all"]);
+    let ids: Vec<_> = resumed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["id"])
+        .collect();
+    assert_eq!(ids, [&open]);
+    // By its id it is.
+    assert_eq!(env.json(&["resume", &done_with])["status"], "started");
+}

@@ -54,12 +54,16 @@ pub async fn resume(context: &Context, run: &Run, id: &InstanceId) -> Result<Ins
 }
 
 /// Returns the agents of this repository that `resume --all` starts again: coders and planners that failed lately, and
-/// failed or stopped ones that have left a worktree or are owed a message. Oldest first.
+/// failed or stopped ones that have left a worktree or are owed a message; but no failed one that a person has cleaned up
+/// after, which is done with. Oldest first.
 pub async fn resumable(context: &Context) -> Result<Vec<InstanceId>, Error> {
     let repository = context.repository()?.root().to_owned();
-    let (ended, owed) = context
+    let (ended, owed, dismissed) = context
         .store
-        .read(|r| Ok((r.recent_instances(MAX_ENDED)?, r.owed_messages()?)))
+        .read(|r| {
+            let ended = r.recent_instances(MAX_ENDED)?;
+            Ok((ended, r.owed_messages()?, r.dismissed_failures()?))
+        })
         .await?;
     let has_work = |instance: &Instance| {
         let lately = instance.status_since.seconds_ago() < RESUMABLE_SECONDS;
@@ -73,6 +77,7 @@ pub async fn resumable(context: &Context) -> Result<Vec<InstanceId>, Error> {
             && instance.origin == Origin::Launched
             && instance.session_mode == SessionMode::Interactive
             && instance.kind != InstanceKind::Review
+            && !dismissed.contains(&instance.id)
             && has_work(instance)
     });
     Ok(resumable.map(|instance| instance.id).collect())
