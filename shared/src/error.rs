@@ -348,6 +348,10 @@ impl From<AgentError> for Error {
                 Code::AgentFailed,
                 "Install it, or correct agent.command or CODEX_AGENT_COMMAND; without them Claude Code is started.",
             ),
+            AgentError::CommandNotExecutable { .. } => (
+                Code::AgentFailed,
+                "Make it executable (`chmod +x`), or correct agent.command or CODEX_AGENT_COMMAND; without them Claude Code is started.",
+            ),
             AgentError::UnknownPlaceholder { .. } | AgentError::OpenPlaceholder { .. } => (
                 Code::ConfigInvalid,
                 "Correct the template in .claude-codex/prompts/.",

@@ -30,6 +30,25 @@ fn a_missing_program_is_refused_before_anything_is_made() {
 }
 
 #[test]
+fn a_program_that_is_not_executable_is_not_called_missing() {
+    let mut env = env_with_agent();
+    let program = env.path("my-agent");
+    std::fs::write(&program, "#!/bin/sh\n").unwrap();
+    let before = traces(&env);
+    env.set("CODEX_AGENT_COMMAND", format!("'{}'", program.display()));
+    let refused = error(&env.codex(&["code", "Try", "--json"]));
+    assert_eq!(refused["code"], "AGENT_FAILED", "{refused}");
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.ends_with("is not executable"), "{message}");
+    let hint = refused["hint"].as_str().unwrap();
+    assert!(hint.contains("`chmod +x`"), "{hint}");
+    assert_eq!(traces(&env), before);
+    let checks = env.codex(&["doctor", "--json"]);
+    let checks = String::from_utf8_lossy(&checks.stdout).into_owned();
+    assert!(checks.contains("is not executable"), "{checks}");
+}
+
+#[test]
 fn doctor_says_whether_claude_code_can_log_in_and_no_more() {
     let mut env = env_with_agent();
     env.unset("CODEX_AGENT_COMMAND");

@@ -42,6 +42,8 @@ pub enum AgentError {
     CommandWords { command: String },
     #[error("the agent program `{}` was not found", program.display())]
     CommandMissing { program: PathBuf },
+    #[error("the agent program `{}` is not executable", program.display())]
+    CommandNotExecutable { program: PathBuf },
     #[error("the agent command is empty")]
     CommandEmpty,
     #[error("Claude Code refuses the bypass permission mode to root")]

@@ -1,7 +1,7 @@
 //! Agent programs other than Claude Code: a command from the settings, split into words without a shell.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::detect::is_executable;
 use super::error::AgentError;
@@ -24,19 +24,24 @@ pub fn check_command(command: &str, search: &OsStr) -> Result<(), AgentError> {
     let words = argv(command)?;
     let program = Path::new(words.first().map_or("", String::as_str));
     let is_name = program.components().count() == 1 && !words[0].contains('/');
-    let exists = if is_name {
-        std::env::split_paths(search).any(|folder| {
-            // What a relative entry has depends on the worktree.
-            folder.is_relative() || is_executable(&folder.join(program))
-        })
+    // What a relative path has depends on the worktree.
+    let candidates: Vec<PathBuf> = if is_name {
+        let folders = std::env::split_paths(search);
+        folders.map(|folder| folder.join(program)).collect()
     } else {
-        program.is_relative() || is_executable(program)
+        vec![program.to_owned()]
     };
-    if exists {
+    if candidates
+        .iter()
+        .any(|path| path.is_relative() || is_executable(path))
+    {
         return Ok(());
     }
-    Err(AgentError::CommandMissing {
-        program: program.to_owned(),
+    Err(match candidates.into_iter().find(|path| path.is_file()) {
+        Some(program) => AgentError::CommandNotExecutable { program },
+        None => AgentError::CommandMissing {
+            program: program.to_owned(),
+        },
     })
 }
 
@@ -72,13 +77,23 @@ mod tests {
             let checked = check_command(command, search);
             matches!(checked, Err(AgentError::CommandMissing { .. }))
         };
-        assert!(missing("my-agent --flag"), "it is not executable");
+        for command in [
+            "my-agent --flag".to_owned(),
+            format!("'{}' x", path.display()),
+        ] {
+            let checked = check_command(&command, search);
+            let Err(AgentError::CommandNotExecutable { program }) = checked else {
+                panic!("{command}: {checked:?}");
+            };
+            assert_eq!(program, path);
+        }
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&path, mode).unwrap();
         assert!(!missing("my-agent --flag"));
         assert!(!missing(&format!("'{}' x", path.display())));
         assert!(missing("no-such-agent"));
         assert!(missing("/no/such/agent"));
+        assert!(missing(&folder.path().display().to_string()), "a folder");
         assert!(!missing("./tools/agent"));
         assert!(check_command("'", search).is_err());
     }

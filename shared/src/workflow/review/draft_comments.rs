@@ -5,7 +5,7 @@ use super::reviewed_work::{checked, coder_to_review, reviewed_commit};
 use crate::error::Error;
 use crate::git::Repository;
 use crate::model::review::{MAX_FINDING_CHARS, MAX_FINDINGS};
-use crate::model::{DraftComment, Finding, InstanceId, Severity};
+use crate::model::{DraftComment, Finding, InstanceId, Severity, counted};
 use crate::store::NewDraftComment;
 use crate::workflow::{Context, Run, Step};
 
@@ -58,10 +58,14 @@ pub async fn comment(
         .hint("Give its path from the top of the repository, as the diff does."));
     };
     if new.line == 0 || new.line as usize > lines {
-        let plural = if lines == 1 { "line" } else { "lines" };
+        let many = counted(lines, "line", "lines");
         return Err(Error::argument(
             "line",
-            format!("{file} has {lines} {plural} in commit {}", commit.short()),
+            format!(
+                "must be a line of {file}, which has {many} in commit {}, not {}",
+                commit.short(),
+                new.line
+            ),
         ));
     }
     let new = NewDraftComment {
