@@ -25,6 +25,8 @@ mod github_issues;
 #[cfg(test)]
 mod github_refusals;
 #[cfg(test)]
+mod github_standings;
+#[cfg(test)]
 mod hints;
 #[cfg(test)]
 mod hostile;

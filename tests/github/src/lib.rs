@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 use answer::Answer;
 pub use fault::{Fault, Trouble};
 pub use repository::Bare;
-pub use state::{Issue, Pull, Rate, State};
+pub use state::{Issue, Mergeability, Pull, Rate, State};
 
 /// What a client must show, unless the state says otherwise.
 pub const TOKEN: &str = "ghp_scriptedGithubToken0123456789";

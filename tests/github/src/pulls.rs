@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, text, user};
 use crate::repository::Merge;
-use crate::state::{Pull, State};
+use crate::state::{Mergeability, Pull, State};
 
 /// Returns the branch of `owner:branch`.
 fn branch_of(head: &str) -> &str {
@@ -16,6 +16,7 @@ fn shown(state: &State, address: &str, number: u64, pull: &Pull) -> Value {
     let place = format!("{}/{}", state.owner, state.name);
     let (owner, branch) = pull.head.split_once(':').unwrap_or(("", &pull.head));
     let mergeable_state = match pull {
+        _ if state.mergeability == Mergeability::Pending => "unknown",
         Pull {
             conflicts: true, ..
         } => "dirty",
@@ -42,7 +43,8 @@ fn shown(state: &State, address: &str, number: u64, pull: &Pull) -> Value {
         // Before a merge GitHub has the commit of a trial here.
         "merge_commit_sha": pull.merge_commit.clone().unwrap_or_else(|| "e".repeat(40)),
         "merged": pull.merged_at.is_some(),
-        "mergeable": !pull.conflicts,
+        // Computed once somebody has asked.
+        "mergeable": (state.mergeability == Mergeability::Known).then_some(!pull.conflicts),
         "mergeable_state": mergeable_state,
         "created_at": pull.created_at,
         "updated_at": pull.updated_at,
@@ -82,7 +84,15 @@ pub(crate) fn list(state: &State, address: &str, request: &Request) -> Vec<Value
         .iter()
         .rev()
         .filter(|(_, pull)| fits(pull))
-        .map(|(number, pull)| shown(state, address, *number, pull))
+        .map(|(number, pull)| {
+            let mut listed = shown(state, address, *number, pull);
+            // Said only of one that is asked for by its number.
+            if let Some(fields) = listed.as_object_mut() {
+                fields.remove("mergeable");
+                fields.remove("mergeable_state");
+            }
+            listed
+        })
         .collect()
 }
 

@@ -25,10 +25,18 @@ pub struct State {
     pub rate: Rate,
     /// Why merges are refused, as the message of a 405.
     pub merge_refused: Option<String>,
+    pub mergeability: Mergeability,
     /// The name that the repository had before; requests for it are redirected.
     pub former_name: Option<String>,
     pub bare: Option<Bare>,
     seconds: u64,
+}
+
+/// Whether it knows which pull requests conflict, or has yet to find out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mergeability {
+    Known,
+    Pending,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +94,7 @@ impl Default for State {
                 reset: SystemTime::now() + Duration::from_hours(1),
             },
             merge_refused: None,
+            mergeability: Mergeability::Known,
             former_name: None,
             bare: None,
             seconds: 0,

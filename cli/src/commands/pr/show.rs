@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::Style;
 use serde::Serialize;
+use shared::model::pull_request::is_local_url;
 use shared::model::{Mergeable, PullRequest, Usage};
 use shared::workflow::{self, Standing};
 
@@ -101,6 +102,12 @@ fn standing_lines(standing: &Standing, pull: &PullRequest) -> Vec<(&'static str,
     let phrases = standing.phrases(base);
     if !phrases.is_empty() {
         lines.push(("standing", phrases.join(", ")));
+    }
+    if standing.behind.is_none() && !is_local_url(&pull.url) {
+        lines.push((
+            "behind",
+            format!("unknown: GitHub does not say how many commits of {base} it lacks"),
+        ));
     }
     if standing.conflicts.len() > 1 {
         lines.push(("files", standing.conflicts.join(", ")));

@@ -40,7 +40,7 @@ pub(super) struct GithubPull {
 
 /// The fields of octocrab's model that are used. Others are dropped before it parses a response: it rejects a pull request
 /// because of any field that it does not know exactly, such as an incomplete account.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "id",
     "number",
     "url",
@@ -55,6 +55,7 @@ const FIELDS: [&str; 15] = [
     "updated_at",
     "merged_at",
     "merge_commit_sha",
+    "mergeable",
     "mergeable_state",
 ];
 
@@ -118,7 +119,7 @@ impl TryFrom<Value> for GithubPull {
                 Some(merged_at) => Some(time(&merged_at.to_rfc3339())?),
                 None => None,
             },
-            mergeable: github.mergeable_state.as_ref().map(mergeable),
+            mergeable: mergeable(github.mergeable, github.mergeable_state.as_ref()),
         };
         Ok(Self {
             pull,
@@ -128,14 +129,22 @@ impl TryFrom<Value> for GithubPull {
     }
 }
 
-fn mergeable(state: &models::pulls::MergeableState) -> Mergeable {
+/// Returns what GitHub says of a single pull request; none of one in a list. `null` means that it has yet to find out.
+fn mergeable(
+    is_mergeable: Option<bool>,
+    state: Option<&models::pulls::MergeableState>,
+) -> Option<Mergeable> {
     use models::pulls::MergeableState as State;
-    match state {
-        State::Clean | State::HasHooks | State::Unstable => Mergeable::Clean,
-        State::Dirty => Mergeable::Conflicting,
-        State::Behind | State::Blocked | State::Draft => Mergeable::Blocked,
-        _ => Mergeable::Unknown,
-    }
+    Some(match (is_mergeable, state) {
+        (None, None) => return None,
+        // A draft, or one that a rule blocks too, may conflict all the same.
+        (Some(false), _) | (_, Some(State::Dirty)) => Mergeable::Conflicting,
+        (_, Some(State::Behind | State::Blocked | State::Draft)) => Mergeable::Blocked,
+        (_, Some(State::Clean | State::HasHooks | State::Unstable)) | (Some(true), _) => {
+            Mergeable::Clean
+        }
+        (None, Some(_)) => Mergeable::Unknown,
+    })
 }
 
 /// Keeps GitHub's precision of whole seconds.
@@ -384,5 +393,37 @@ mod tests {
         }))
         .unwrap();
         assert_eq!((pull.pull.number, pull.mergeable_state), (7, None));
+    }
+
+    #[test]
+    fn what_github_has_yet_to_find_out_is_unknown_and_a_conflict_is_one_whatever_else_it_is() {
+        let said = |fields: Value| {
+            let mut value = json!({
+                "id": 7, "number": 7, "url": "https://api.github.com/repos/octo/hello/pulls/7",
+                "html_url": "https://github.com/octo/hello/pull/7",
+                "title": "t", "state": "open", "created_at": "2026-01-01T00:00:00Z",
+                "updated_at": "2026-01-01T00:00:00Z",
+                "head": {"label": "octo:work", "ref": "work", "sha": "a".repeat(40)},
+                "base": {"label": "octo:main", "ref": "main", "sha": "b".repeat(40)},
+            });
+            let more = fields.as_object().unwrap().clone();
+            value.as_object_mut().unwrap().extend(more);
+            GithubPull::try_from(value).unwrap().pull.mergeable
+        };
+        assert_eq!(said(json!({})), None, "a list says nothing");
+        for (is_mergeable, state, expected) in [
+            (Value::Null, "unknown", Mergeable::Unknown),
+            (json!(false), "dirty", Mergeable::Conflicting),
+            (json!(false), "draft", Mergeable::Conflicting),
+            (json!(false), "blocked", Mergeable::Conflicting),
+            (json!(true), "blocked", Mergeable::Blocked),
+            (json!(true), "behind", Mergeable::Blocked),
+            (json!(true), "clean", Mergeable::Clean),
+            (json!(true), "unstable", Mergeable::Clean),
+            (json!(true), "new to us", Mergeable::Clean),
+        ] {
+            let fields = json!({"mergeable": is_mergeable, "mergeable_state": state});
+            assert_eq!(said(fields), Some(expected), "{is_mergeable} {state}");
+        }
     }
 }

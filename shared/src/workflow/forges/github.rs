@@ -7,7 +7,7 @@ use super::publication::{MergeTerms, Work, check_seen};
 use crate::error::{Code, Error};
 use crate::forge::{Fetched, ForgeError, Github, GithubRemote};
 use crate::git::{Auth, Oid, PushSpec, Repository};
-use crate::model::{NewPullRequest, PullRequest, PullState, Secret};
+use crate::model::{Mergeable, NewPullRequest, PullRequest, PullState, Secret};
 use crate::workflow::preconditions::merged_before;
 use crate::workflow::{Context, Run, Step};
 
@@ -136,8 +136,11 @@ impl GithubForge {
         let push = self.push_spec(head, &pull.head_branch);
         repository.push(repository.root(), &push).await?;
         let mut updated = self.get(context, pull.number).await?;
-        // GitHub may take a moment to see what it was given.
-        head.as_str().clone_into(&mut updated.head_commit);
+        // GitHub may take a moment to see what it was given; what it says until then is about what was there before.
+        if updated.head_commit != head.as_str() {
+            head.as_str().clone_into(&mut updated.head_commit);
+            updated.mergeable = Some(Mergeable::Unknown);
+        }
         Ok(updated)
     }
 
@@ -185,7 +188,15 @@ impl GithubForge {
             let pull = serde_json::from_str::<PullRequest>(&heard.body).ok()?;
             Some((heard.etag, pull))
         });
-        let tag = known.as_ref().map(|(tag, _)| tag.as_str());
+        // While it finds out whether there are conflicts, the tag may stay what it was.
+        let is_known = |pull: &PullRequest| {
+            let unsaid = matches!(pull.mergeable, None | Some(Mergeable::Unknown));
+            pull.state != PullState::Open || !unsaid
+        };
+        let tag = known
+            .as_ref()
+            .filter(|(_, pull)| is_known(pull))
+            .map(|(tag, _)| tag.as_str());
         let answer = client.pull(number, tag).await;
         match (self.remember_rate_limit(context, answer).await?, known) {
             (Fetched::Unchanged, Some((_, pull))) => Ok(pull),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::standing::computed;
+use super::standing::{computed, heard};
 use crate::error::Error;
 use crate::git::{Oid, Repository, check_reference};
 use crate::model::pull_request::is_local_url;
@@ -18,6 +18,7 @@ use crate::model::{Instance, PullRequest};
 use crate::store::{OpenPull, PullStanding};
 use crate::workflow::Context;
 use crate::workflow::detached::notify_in_background;
+use crate::workflow::forges::publication::Work;
 
 /// More open pull requests than anybody has.
 const MAX_OPEN: usize = 2_000;
@@ -86,12 +87,28 @@ pub(crate) async fn refresh_after(context: &Context, repository: &Path) {
     }
 }
 
-/// Does the same for one pull request, which was published or got another head.
-pub(crate) async fn refresh_one_after(context: &Context, repository: &Path, pull: &PullRequest) {
-    if is_local_url(&pull.url)
-        && try_to_refresh(context, Which::One(repository, pull.number), ACT).await
-    {
-        tell(context);
+/// Does the same for one pull request, which was just published.
+pub(crate) async fn refresh_one_after(
+    context: &Context,
+    repository: &Repository,
+    work: &Work,
+    pull: &PullRequest,
+) {
+    if is_local_url(&pull.url) {
+        let one = Which::One(repository.root(), pull.number);
+        if try_to_refresh(context, one, ACT).await {
+            tell(context);
+        }
+        return;
+    }
+    // GitHub may take a moment to see what was pushed, and what it has said of the last head does not hold any more.
+    let mut pull = pull.clone();
+    if pull.head_commit != work.commit.as_str() {
+        work.commit.as_str().clone_into(&mut pull.head_commit);
+        pull.mergeable = None;
+    }
+    if let Err(error) = heard(context, repository, &pull).await {
+        tracing::warn!(code = %error.code, %error, "cannot tell how {} stands", pull.url);
     }
 }
 

@@ -163,7 +163,7 @@ async fn attempt(
             tracing::warn!(code = %error.code, %error, "{id} is put away by reconcile");
         }
     }
-    refresh_one_after(context, repository.root(), &pull).await;
+    refresh_one_after(context, &repository, &work, &pull).await;
     Ok(Some(Published {
         number: pull.number,
         url: pull.url,

@@ -227,7 +227,9 @@ pub(crate) async fn heard(
         behind: None,
         new_commits: new_commits(context, repository, pull).await?,
     };
-    if kept.as_ref() != Some(&found) {
+    // A list says nothing that is worth a row.
+    let is_said = kept.is_some() || pull.mergeable.is_some();
+    if is_said && kept.as_ref() != Some(&found) {
         keep(context, &found).await;
     }
     Ok(found)
