@@ -298,3 +298,41 @@ fn the_task_of_an_open_pull_request_is_not_given_to_another_agent() {
     assert_eq!(tasks[0]["status"], "open", "{tasks}");
     env.json(&["clean", "--discard", "--yes", coder.as_str()]);
 }
+
+#[test]
+fn the_body_says_what_a_person_decided_last() {
+    let env = AgentEnv::new("idle", "idle");
+    let coder = published(&env, &[]);
+    let body = || {
+        env.json(&["pr", "show", "1"])["body"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let before = body();
+    assert!(!before.contains("**Reviewed"), "{before}");
+    env.json(&["pr", "request-changes", "1", "Say second instead."]);
+    let told = body();
+    assert!(told.starts_with(&before), "{told}");
+    assert!(told.contains("**Reviewed, not approved**"), "{told}");
+    env.until("the coder is at work", || {
+        env.status(&coder) == Status::Running
+    });
+    // What is not published yet is not what the text is about.
+    env.commit(&coder, "second\n");
+    env.json(&["pr", "approve", "1"]);
+    assert!(body().contains("**Reviewed, not approved**"), "{}", body());
+    env.json(&["pr", "request-changes", "1", "No, third."]);
+    env.commit(&coder, "third\n");
+    assert_eq!(env.create_pr(&coder, "Title")["error"], false);
+    until_put_away(&env, &coder);
+    assert!(body().contains("**Reviewed, not approved**"), "{}", body());
+    env.json(&["pr", "approve", "1"]);
+    let approved = body();
+    assert!(approved.starts_with(&before), "{approved}");
+    assert!(
+        approved.contains("**Reviewed and approved** by a person"),
+        "{approved}"
+    );
+    assert_eq!(approved.matches("**Reviewed").count(), 1, "{approved}");
+}

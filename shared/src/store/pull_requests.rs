@@ -185,6 +185,22 @@ impl Writer<'_> {
         Ok((moved == 1).then_some(now))
     }
 
+    /// Gives an open pull request another text.
+    pub fn set_pull_request_body(
+        &self,
+        repository: &str,
+        number: u64,
+        body: &str,
+    ) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(&format!(
+                "UPDATE pull_requests SET body = ?3, updated_at = {NOW}
+                 WHERE repository = ?1 AND number = ?2 AND state = 'open' AND body <> ?3"
+            ))?
+            .execute(params![repository, number, body])?;
+        Ok(())
+    }
+
     /// Closes an open pull request; one that is closed already stays so.
     pub fn close_pull_request(
         &self,

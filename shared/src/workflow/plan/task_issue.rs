@@ -9,7 +9,7 @@ use crate::forge::{CreatedIssue, ForgeError, Github, NewIssue};
 use crate::model::hidden::drop_hidden;
 use crate::model::{InstanceId, Task};
 use crate::workflow::forges::github::GithubForge;
-use crate::workflow::pull::pull_text;
+use crate::workflow::pull_text;
 use crate::workflow::{Context, Forge, Run, Step, forge};
 
 /// One issue at a time in each process, so that `maxIssuesPerPlan` is kept to the last one.

@@ -6,7 +6,6 @@ pub(super) mod moved_branch;
 pub(super) mod publish;
 pub(super) mod publish_moves;
 pub(super) mod pull_agent;
-pub(super) mod pull_text;
 pub(super) mod pulls;
 pub(super) mod resolve;
 pub(super) mod standing;

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::fresh_standings::refresh_one_after;
 use super::publish_moves::{Begun, begin_publish, record_published, revert_publish};
-use super::pull_text;
 use crate::error::{Code, Error};
 use crate::git::{FastForward, Oid, Repository};
 use crate::model::pull_request::{MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS};
@@ -20,6 +19,7 @@ use crate::workflow::forges::publication::{CreatePr, Work};
 use crate::workflow::forges::pull_backend::PullBackend;
 use crate::workflow::lifecycle::detached_process;
 use crate::workflow::preconditions::{branch_of, check_clean, check_on_branch, check_publishable};
+use crate::workflow::pull_text;
 use crate::workflow::review_round::{hand_over_commits, undecided};
 use crate::workflow::{Context, Run, Step, reconcile};
 

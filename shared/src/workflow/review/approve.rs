@@ -12,6 +12,7 @@ use crate::workflow::delivery::receipt::{Receipt, await_receipt};
 use crate::workflow::forges::publication::is_seen;
 use crate::workflow::instance::ownership::wait_until_unowned;
 use crate::workflow::overruled_review::{end_overruled, overrule_review};
+use crate::workflow::restate_reviews::restate_reviews;
 use crate::workflow::{Context, Run, Step, agent_messages};
 
 /// What a person approves.
@@ -90,11 +91,12 @@ pub async fn approve(
             }
             w.insert_person_review(&PersonReview {
                 coder: id.clone(),
-                commit: approved,
+                commit: approved.clone(),
                 verdict: Verdict::Approved,
                 feedback: note,
                 findings,
             })?;
+            restate_reviews(w, &id, &approved)?;
             let reviewer = overruled.map(|(reviewer, ended)| {
                 changes.extend(ended);
                 reviewer

@@ -15,6 +15,7 @@ use crate::workflow::agent_messages::{self, NextStep};
 use crate::workflow::delivery::receipt::{Receipt, await_receipt};
 use crate::workflow::instance::ownership::wait_until_unowned;
 use crate::workflow::put_to_work::put_to_work;
+use crate::workflow::restate_reviews::restate_reviews;
 use crate::workflow::{Context, Run, Step};
 
 /// The sender of what a person says.
@@ -126,6 +127,7 @@ fn record(writer: &Writer<'_>, id: &InstanceId, said: &Said) -> Result<(), Store
         feedback: said.feedback.clone(),
         findings: findings.clone(),
     })?;
+    restate_reviews(writer, id, &said.commit)?;
     writer.insert_message(&NewMessage {
         body: agent_messages::sent_back(
             &said.message,

@@ -6,6 +6,9 @@ use crate::model::{Instance, Review, Severity, Task, Verdict};
 
 /// GitHub takes 65,536 characters; what is added to a description needs far less than the rest.
 const MAX_BODY: usize = 65_000;
+/// What comes before the summary of the reviews, and how each begins.
+const SUMMARY: &str = "\n\n---\n";
+const HEADLINE: &str = "**Reviewed";
 
 /// Returns a title on one line, with nothing in it that acts or deceives.
 pub(crate) fn title(text: &str) -> String {
@@ -36,9 +39,18 @@ pub(crate) fn body(
         body += &format!("\n\nTask: {} ({})", title(&task.title), task.id);
     }
     if let Some(summary) = review_summary(coder, reviews) {
-        body += &format!("\n\n---\n{summary}");
+        body += &format!("{SUMMARY}{summary}");
     }
     body.chars().take(MAX_BODY).collect()
+}
+
+/// Returns the body of a pull request with another summary of its reviews; none if there is none.
+pub(crate) fn with_summary(body: &str, coder: &Instance, reviews: &[Review]) -> Option<String> {
+    let summary = review_summary(coder, reviews)?;
+    let end = body.rfind(&format!("{SUMMARY}{HEADLINE}"));
+    let described = &body[..end.unwrap_or(body.len())];
+    let body = format!("{described}{SUMMARY}{summary}");
+    Some(body.chars().take(MAX_BODY).collect())
 }
 
 /// Tells whether a text says already that it closes an issue.
