@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Raise it when the same repository would give another report.
-const ANALYSIS_VERSION: u32 = 4;
+const ANALYSIS_VERSION: u32 = 5;
 
 /// Tokens that the fields around the report take.
 const ENVELOPE_TOKENS: usize = 300;

@@ -169,6 +169,8 @@ pub enum CommandPurpose {
     Lint,
     Run,
     Release,
+    /// What continuous integration runs.
+    ContinuousIntegration,
     Other,
 }
 

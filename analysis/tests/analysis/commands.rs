@@ -145,7 +145,10 @@ fn documents_and_task_runners_come_before_pipelines() {
         one_test("make test").as_deref(),
         Some("pytest PATH::TEST_NAME")
     );
-    assert_eq!(one_test("tox").as_deref(), Some("tox -- PATH::TEST_NAME"));
+    assert_eq!(
+        one_test("tox").as_deref(),
+        Some("tox -e py -- PATH::TEST_NAME")
+    );
 }
 
 #[test]
@@ -208,7 +211,193 @@ fn nothing_is_offered_that_the_repository_does_not_state() {
     let repo = Repo::new();
     repo.write("Cargo.toml", "[package]\nname = \"x\"\n")
         .write("src/main.rs", "fn main() {}\n");
-    assert_eq!(lines(&commands(&repo)), [""; 0]);
+    // That a Cargo package can be tested needs no statement; nothing else is added.
+    assert_eq!(lines(&commands(&repo)), ["Test . [] cargo test"]);
+}
+
+fn one_test_of(document: &str, files: &[(&str, &str)]) -> Vec<(String, Option<String>)> {
+    let repo = Repo::new();
+    repo.write("CONTRIBUTING.md", document);
+    for (path, text) in files {
+        repo.write(path, text);
+    }
+    let found = commands(&repo).into_iter();
+    found.map(|found| (found.command, found.one_test)).collect()
+}
+
+fn one_of(line: &str, files: &[(&str, &str)]) -> Option<String> {
+    let found = one_test_of(&format!("```sh\n{line}\n```\n"), files);
+    let entry = found.into_iter().find(|(command, _)| command == line);
+    entry.and_then(|(_, one)| one)
+}
+
+#[test]
+fn one_test_takes_the_place_of_a_filter() {
+    for (line, one) in [
+        (
+            "cargo nextest run -p tests --test e2e tidy::x",
+            "cargo nextest run -p tests --test e2e TEST_NAME",
+        ),
+        (
+            "cargo test -p a --lib git:: -- --nocapture",
+            "cargo test -p a --lib TEST_NAME",
+        ),
+        (
+            "cargo nextest run -p a -E 'test(rounds::)' --locked",
+            "cargo nextest run -p a --locked TEST_NAME",
+        ),
+        (
+            "cargo +nightly test --features 'a b' name",
+            "cargo +nightly test --features 'a b' TEST_NAME",
+        ),
+        (
+            "cargo nextest run --filterset='test(x)' --workspace",
+            "cargo nextest run --workspace TEST_NAME",
+        ),
+        (
+            "ctest --test-dir build -R unit",
+            "ctest --test-dir build -R TEST_NAME",
+        ),
+    ] {
+        assert_eq!(one_of(line, &[]).as_deref(), Some(one), "{line}");
+    }
+}
+
+#[test]
+fn one_test_of_many_modules_does_not_fail_where_no_test_matches() {
+    let reactor = (
+        "pom.xml",
+        "<project><modules><module>a</module></modules></project>",
+    );
+    let single = ("pom.xml", "<project><artifactId>a</artifactId></project>");
+    let one = "mvn test -Dtest='CLASS#METHOD'";
+    let all = "mvn test -Dtest='CLASS#METHOD' -Dsurefire.failIfNoSpecifiedTests=false";
+    assert_eq!(one_of("mvn clean verify", &[single]).as_deref(), Some(one));
+    assert_eq!(one_of("mvn clean verify", &[reactor]).as_deref(), Some(all));
+    assert_eq!(
+        one_of("mvn -pl a test", &[reactor]).as_deref(),
+        Some("mvn -pl a test -Dtest='CLASS#METHOD'")
+    );
+}
+
+#[test]
+fn one_test_of_tox_names_an_environment_that_runs_tests() {
+    let of = |ini: &str| {
+        let found = one_test_of("", &[("tox.ini", ini)]);
+        let tox = found.into_iter().find(|(command, _)| command == "tox");
+        tox.and_then(|(_, one)| one)
+    };
+    let base = "[testenv]\ncommands = pytest {posargs}\n[testenv:lint]\ncommands = ruff check\n";
+    for (list, environment) in [
+        ("lint, py{310,311}-{a,b}, docs", "py310-a"),
+        ("lint, py{310,311}", "py"),
+        ("lint,unit", "unit"),
+        ("\n    lint\n    django42-py310", "django42-py310"),
+    ] {
+        assert_eq!(
+            of(&format!("[tox]\nenvlist = {list}\n{base}")),
+            Some(format!("tox -e {environment} -- PATH::TEST_NAME")),
+            "{list}"
+        );
+    }
+    // With no list the environment of the Python that runs tox is always there.
+    assert_eq!(of(base).as_deref(), Some("tox -e py -- PATH::TEST_NAME"));
+}
+
+#[test]
+fn pipelines_resolve_literal_variables_in_templates() {
+    let repo = Repo::new();
+    repo.write("Cargo.toml", "[package]\nname = \"x\"\n").write(
+        ".github/workflows/ci.yml",
+        "env:\n  NONE: \"\"\n  SOME: --features 'a'\n  ODD: ${{ matrix.x }}\njobs:\n  a:\n    steps:\n      - run: cargo fmt -- --check\n      - run: cargo clippy --locked ${{ env.NONE }}\n      - run: cargo test --locked ${{env.SOME}}\n      - run: cargo build ${{ env.ODD }}\n      - run: cargo doc ${{ env.GONE }}\n",
+    );
+    assert_eq!(
+        lines(&commands(&repo)),
+        [
+            "Test . [] cargo test --locked --features 'a'",
+            "Lint . [] cargo fmt -- --check",
+            "Lint . [] cargo clippy --locked",
+        ]
+    );
+}
+
+#[test]
+fn what_skips_the_tests_is_no_test() {
+    for (line, purpose) in [
+        ("mvn verify -Dmaven.test.skip", Some(CommandPurpose::Build)),
+        ("mvn -B test -DskipTests", None),
+        ("mvn verify -DskipTests=false", Some(CommandPurpose::Test)),
+        (
+            "mvn package -Dmaven.test.skip=true",
+            Some(CommandPurpose::Build),
+        ),
+        ("gradle build check -x test", Some(CommandPurpose::Build)),
+        ("cargo test --no-run", Some(CommandPurpose::Build)),
+    ] {
+        let repo = Repo::new();
+        repo.write("CONTRIBUTING.md", format!("```sh\n{line}\n```\n"));
+        let found = commands(&repo);
+        let found = found.iter().find(|found| found.command == line);
+        assert_eq!(found.map(|found| found.purpose), purpose, "{line}");
+    }
+}
+
+#[test]
+fn scripts_are_judged_by_what_they_run() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let repo = Repo::new();
+    for (path, text) in [
+        (
+            "scripts/test",
+            "#!/bin/sh\nunit() {\n  cargo nextest run\n}\nunit\ncargo clippy\n",
+        ),
+        (
+            "scripts/claude-for-tests",
+            "#!/bin/sh\n# Installs a pytest.\nnpm install x\n",
+        ),
+        ("scripts/check-start", "#!/bin/sh\nvalgrind x\n"),
+        ("scripts/check-style", "#!/bin/sh\nexec eslint .\n"),
+        ("scripts/build.sh", "#!/bin/sh\ncc x.c\n"),
+        (
+            "scripts/test.py",
+            "#!/usr/bin/env python3\nimport subprocess\nsubprocess.run(['pytest'])\n",
+        ),
+        (
+            ".ci/run",
+            "#!/bin/sh\napt-get install -y make\nexec \"$(dirname \"$0\")/../scripts/test\"\n",
+        ),
+    ] {
+        repo.write(path, text);
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(repo.join(path), mode).unwrap();
+    }
+    repo.write(
+        "CONTRIBUTING.md",
+        "Run `scripts/test all`, or:\n\n    scripts/test\n    scripts/check-start x\n",
+    );
+    let mut seen = lines(&commands(&repo));
+    seen.sort();
+    assert_eq!(
+        seen,
+        [
+            "Build . [] ./scripts/build.sh",
+            "ContinuousIntegration . [] ./.ci/run",
+            "Lint . [] ./scripts/check-style",
+            "Test . [] ./scripts/test.py",
+            "Test . [] scripts/test",
+            "Test . [] scripts/test all",
+        ]
+    );
+}
+
+#[test]
+fn links_of_restructured_text_are_no_commands() {
+    let repo = Repo::new();
+    repo.write(
+        "README.rst",
+        "Thanks to the `pytest collective`_ and ``make it``.\nRun ``pytest -x tests``.\n",
+    );
+    assert_eq!(lines(&commands(&repo)), ["Test . [] pytest -x tests"]);
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(super) fn read(
         outer: BTreeMap::new(),
     };
     let mut found: Vec<FoundCommand> = Vec::new();
-    for script in scripts(text) {
+    for script in scripts(text, path.rsplit('.').next() == Some("rst")) {
         found.extend(follow(&start, &script));
         if found.len() >= MAX_COMMANDS {
             break;
@@ -75,7 +75,7 @@ pub(super) fn read(
 }
 
 /// Collects the texts of a document that may be shell: each a script of its own.
-fn scripts(text: &str) -> Vec<String> {
+fn scripts(text: &str, is_rst: bool) -> Vec<String> {
     let mut scripts = Vec::new();
     let mut block: Option<(String, bool, Vec<&str>)> = None;
     let mut indented: Vec<&str> = Vec::new();
@@ -127,8 +127,9 @@ fn scripts(text: &str) -> Vec<String> {
         if !trimmed.is_empty() && !indented.is_empty() {
             scripts.push(without_prompts(&std::mem::take(&mut indented)));
         }
-        // Between single backquotes; one word alone is the name of a tool.
-        let spans = line.split('`').skip(1).step_by(2);
+        // One word alone is the name of a tool. Single backquotes of reStructuredText are links.
+        let quote = if is_rst { "``" } else { "`" };
+        let spans = line.split(quote).skip(1).step_by(2);
         scripts.extend(
             spans
                 .filter(|span| span.trim().contains(' ') || span.starts_with("./"))
@@ -168,6 +169,9 @@ mod tests {
     #[test]
     fn blocks_prompts_and_spans_are_scripts() {
         let text = "Run `make test` or `tox`.\n\n```js\nnpm test\n```\n```console\n$ make\nok make x\n```\n\n    cargo build\n\nEnd\n";
-        assert_eq!(scripts(text), ["make test", "make", "cargo build", ""]);
+        assert_eq!(
+            scripts(text, false),
+            ["make test", "make", "cargo build", ""]
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Programs of JavaScript: package managers with their scripts, bundlers, task runners, `node --test`.
 
 use super::place::Place;
-use super::purpose::{by_name, by_script};
+use super::purpose::by_name;
 use super::recipes::scripts_of;
+use super::script_files::by_script;
 use super::words::{LINTERS, TEST_RUNNERS, subcommand_of};
 use crate::report::architecture::CommandPurpose;
 use CommandPurpose::{Build, Lint, Release, Run, Test};

@@ -11,8 +11,10 @@ mod programs;
 mod purpose;
 mod recipes;
 mod script;
+mod script_files;
 mod shell;
 mod task_files;
+mod tox;
 mod words;
 
 use std::collections::{BTreeMap, HashSet};
@@ -50,6 +52,7 @@ pub(crate) fn find(sources: Sources<'_>, packages: &[FoundPackage]) -> Listing<F
     let top = Place {
         sources,
         folder: "",
+        level: 0,
     };
     let mut found: Vec<Ranked> = Vec::new();
     for file in sources
@@ -90,6 +93,7 @@ pub(crate) fn find(sources: Sources<'_>, packages: &[FoundPackage]) -> Listing<F
         let place = Place {
             sources,
             folder: &package.folder,
+            level: 0,
         };
         let rank = match package.folder.as_str() {
             "" => 1,
@@ -111,7 +115,35 @@ pub(crate) fn find(sources: Sources<'_>, packages: &[FoundPackage]) -> Listing<F
             );
         }
     }
-    in_turn(folded(found))
+    let mut found = folded(found);
+    if !found
+        .iter()
+        .any(|(_, command)| command.purpose == CommandPurpose::Test)
+    {
+        found.extend(cargo_test(sources));
+    }
+    in_turn(found)
+}
+
+/// Returns what tests every Cargo package, stated or not.
+fn cargo_test(sources: Sources<'_>) -> Option<Ranked> {
+    let manifest: toml::Table = sources.text("Cargo.toml")?.parse().ok()?;
+    let all = if manifest.contains_key("workspace") {
+        " --workspace"
+    } else {
+        ""
+    };
+    let command = FoundCommand {
+        purpose: CommandPurpose::Test,
+        command: format!("cargo test{all}"),
+        source: "Cargo.toml".to_owned(),
+        directory: None,
+        environment: Vec::new(),
+        runs: None,
+        one_test: Some(format!("cargo test{all} TEST_NAME")),
+        also_in: 0,
+    };
+    Some((RANK_OF_PIPELINES, command))
 }
 
 fn is_example(folder: &str) -> bool {
@@ -140,7 +172,12 @@ fn script_file(sources: Sources<'_>, path: &str) -> Option<FoundCommand> {
     if stem.is_empty() || !matches!(ending, "" | "sh" | "bash" | "py" | "js" | "ts" | "rb") {
         return None;
     }
-    let purpose = purpose::by_name(stem)?;
+    let place = Place {
+        sources,
+        folder: "",
+        level: 0,
+    };
+    let purpose = script_files::by_script(path, place)?;
     let metadata = std::fs::symlink_metadata(sources.root.join(path)).ok()?;
     let is_runnable = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
     let is_word = path
@@ -247,8 +284,9 @@ fn folded(mut found: Vec<Ranked>) -> Vec<Ranked> {
     let mut kept: Vec<Ranked> = Vec::new();
     let mut of_purpose: BTreeMap<(CommandPurpose, bool), usize> = BTreeMap::new();
     for (rank, command) in found {
-        // `pnpm run x` and `pnpm x` are the same.
+        // `pnpm run x` and `pnpm x` are the same, `scripts/x` and `./scripts/x` too.
         let name = command.command.replacen(" run ", " ", 1);
+        let name = name.strip_prefix("./").map_or(name.clone(), str::to_owned);
         if let Some(first) = places
             .get(&(name.clone(), command.directory.clone()))
             .and_then(|&at| kept.get_mut(at))

@@ -275,6 +275,15 @@ impl Pipeline<'_> {
                 variables.insert(name.clone(), value.clone());
             }
         }
+        let scripts: Vec<String> = step
+            .scripts
+            .iter()
+            .map(|script| {
+                with_literals(script, |name| {
+                    environment.get(name).or_else(|| outer.get(name)).cloned()
+                })
+            })
+            .collect();
         let start = Start {
             sources: self.sources,
             source: self.path,
@@ -283,10 +292,30 @@ impl Pipeline<'_> {
             environment,
             outer,
         };
-        for script in step.scripts {
+        for script in scripts {
             self.found.extend(follow(&start, &script));
         }
     }
+}
+
+/// Puts the literal values of variables in the place of `${{ env.NAME }}`.
+fn with_literals(script: &str, value_of: impl Fn(&str) -> Option<String>) -> String {
+    let mut written = String::new();
+    let mut rest = script;
+    while let Some((before, from)) = rest.split_once("${{") {
+        written.push_str(before);
+        let Some((inside, after)) = from.split_once("}}") else {
+            rest = &rest[before.len()..];
+            break;
+        };
+        match inside.trim().strip_prefix("env.").and_then(&value_of) {
+            Some(value) => written.push_str(&value),
+            None => written.extend(["${{", inside, "}}"]),
+        }
+        rest = after;
+    }
+    written.push_str(rest);
+    written
 }
 
 /// Takes the quotes off a scalar when the whole of it is quoted, and a comment off a plain one.

@@ -8,6 +8,8 @@ pub(super) struct Place<'a> {
     pub(super) sources: Sources<'a>,
     /// Relative to the top, empty for the top.
     pub(super) folder: &'a str,
+    /// How many scripts call each other until here.
+    pub(super) level: usize,
 }
 
 /// Returns the text of a file of a folder.

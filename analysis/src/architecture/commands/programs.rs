@@ -7,8 +7,9 @@ use std::collections::HashSet;
 
 use super::javascript;
 use super::place::{Place, is_folder, text_in};
-use super::purpose::{by_name, by_script, by_target};
+use super::purpose::{by_name, by_target};
 use super::recipes::{makefile_has, task_exists};
+use super::script_files::by_script;
 use super::words::{LINTERS, TEST_RUNNERS, is_assignment, program_name, subcommand_of};
 use crate::architecture::packages::join;
 use crate::report::architecture::CommandPurpose;
@@ -188,7 +189,10 @@ fn purpose(program: &str, rest: &[String], place: Place<'_>) -> Option<CommandPu
             option(rest, &["-e", "-m"]).map_or(Some(Test), |env| Some(by_name(env).unwrap_or(Test)))
         }
         "nox" => option(rest, &["-s", "-e", "--session", "--sessions"]).map_or(Some(Test), by_name),
-        "cargo" | "cross" => cargo(sub, rest, place),
+        "cargo" | "cross" => cargo(sub, rest, place).map(|purpose| {
+            let only_builds = purpose == Test && rest.iter().any(|word| word == "--no-run");
+            if only_builds { Build } else { purpose }
+        }),
         "go" => match sub {
             "build" | "generate" => Some(Build),
             // With an address it installs somebody else's program.
@@ -211,16 +215,7 @@ fn purpose(program: &str, rest: &[String], place: Place<'_>) -> Option<CommandPu
             let known = file.is_empty() || task_exists(place, name, sub);
             known.then(|| by_name(sub)).flatten()
         }
-        "gradle" | "gradlew" => rest
-            .iter()
-            .filter(|word| !word.starts_with('-'))
-            .filter_map(|task| by_target(task.rsplit(':').next().unwrap_or(task)))
-            .min(),
-        "mvn" | "mvnw" | "mvnd" => rest
-            .iter()
-            .filter(|word| !word.starts_with('-'))
-            .filter_map(|goal| by_target(goal.rsplit(':').next().unwrap_or(goal)))
-            .min(),
+        "gradle" | "gradlew" | "mvn" | "mvnw" | "mvnd" => jvm_goals(rest),
         "sbt" | "mill" | "lein" | "mix" | "swift" | "zig" | "stack" | "cabal" | "dart"
         | "flutter" | "bazel" | "bazelisk" | "buck2" | "dotnet" | "meson" | "hatch" | "poetry"
         | "uv" | "pdm" | "composer" => subcommand(name, sub),
@@ -257,10 +252,7 @@ fn purpose(program: &str, rest: &[String], place: Place<'_>) -> Option<CommandPu
         "build" | "scons" | "autoreconf" => Some(Build),
         _ if javascript::knows(name) => javascript::purpose(name, sub, rest, place),
         // A script of the repository.
-        _ if program.contains('/') => {
-            let stem = name.split('.').next().unwrap_or(name);
-            by_name(stem).or_else(|| by_name(sub))
-        }
+        _ if program.contains('/') => by_script(program, place).or_else(|| by_name(sub)),
         _ => None,
     }
 }
@@ -285,6 +277,29 @@ fn cargo(sub: &str, rest: &[String], place: Place<'_>) -> Option<CommandPurpose>
         }
         _ => None,
     }
+}
+
+/// Judges the goals of Maven or the tasks of Gradle; one that leaves the tests out is no test.
+fn jvm_goals(rest: &[String]) -> Option<CommandPurpose> {
+    let excluded = option(rest, &["-x", "--exclude-task"]);
+    let skips = excluded.is_some_and(|task| task.ends_with("test"))
+        || rest.iter().any(|word| {
+            let (name, value) = word
+                .split_once('=')
+                .map_or((word.as_str(), ""), |(name, value)| (name, value));
+            matches!(name, "-Dmaven.test.skip" | "-DskipTests") && value != "false"
+        });
+    rest.iter()
+        .map(String::as_str)
+        .filter(|word| !word.starts_with('-') && Some(*word) != excluded)
+        .filter_map(|goal| {
+            let goal = goal.rsplit(':').next().unwrap_or(goal);
+            match by_target(goal) {
+                Some(Test) if skips => matches!(goal, "verify" | "check").then_some(Build),
+                known => known,
+            }
+        })
+        .min()
 }
 
 fn make(rest: &[String], place: Place<'_>) -> Option<CommandPurpose> {

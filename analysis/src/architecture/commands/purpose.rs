@@ -1,8 +1,5 @@
 //! Purposes of commands: build, test, lint, run, release, by names of targets and scripts.
 
-use super::place::Place;
-use crate::architecture::packages::join;
-use crate::paths::name_of;
 use crate::report::architecture::CommandPurpose;
 
 /// Words of names of targets, scripts and tasks; the first purpose that has one of the words wins.
@@ -153,15 +150,6 @@ pub(super) fn by_target(target: &str) -> Option<CommandPurpose> {
         "format:check" => Some(CommandPurpose::Lint),
         _ => by_name(target),
     }
-}
-
-/// Returns the purpose of a script of the repository by the name of its file.
-pub(super) fn by_script(path: &str, place: Place<'_>) -> Option<CommandPurpose> {
-    let path_in_tree = join(place.folder, path)?;
-    if path.is_empty() || !place.sources.has(&path_in_tree) {
-        return None;
-    }
-    by_name(name_of(path).split('.').next().unwrap_or(path))
 }
 
 #[cfg(test)]

@@ -160,6 +160,7 @@ fn offer(
     let place = Place {
         sources: start.sources,
         folder,
+        level: 0,
     };
     let known = judge(&command.words, place)?;
     let mut shown = environment.clone();
@@ -182,7 +183,7 @@ fn offer(
             .map(|(name, value)| format!("{name}={value}"))
             .collect(),
         runs: None,
-        one_test: one_test(command, known),
+        one_test: one_test(command, known, place),
         also_in: 0,
     })
 }

@@ -3,12 +3,11 @@
 use serde_json::Value;
 
 use super::one_test::one_test;
-use super::place::{Place, first_of, text_in};
+use super::place::{Place, first_of};
 use super::programs::judge;
 use super::purpose::{by_name, by_target, words};
 use super::recipes::{self, MAX_TASKS, Recipe, is_task_name};
-use super::shell;
-use crate::architecture::packages::join;
+use super::{shell, tox};
 use crate::report::architecture::{CommandPurpose, FoundCommand};
 use crate::text::harmless;
 
@@ -21,7 +20,7 @@ pub(super) fn find(place: Place<'_>) -> Vec<FoundCommand> {
         make,
         just,
         taskfile,
-        tox,
+        tox::find,
         nox,
         pyproject,
         composer,
@@ -60,7 +59,7 @@ pub(super) fn task(
 ) -> FoundCommand {
     let one_test = shell::commands(runs)
         .iter()
-        .find_map(|runs| one_test(runs, judge(&runs.words, place)?));
+        .find_map(|runs| one_test(runs, judge(&runs.words, place)?, place));
     FoundCommand {
         purpose,
         command,
@@ -107,108 +106,6 @@ fn taskfile(place: Place<'_>) -> Vec<FoundCommand> {
         task(place, format!("task {name}"), &path, purpose, "")
     };
     tasks.into_iter().map(entry).collect()
-}
-
-/// Reads the environments of tox: `[testenv:lint]`, or `[tool.tox.env.lint]` in `pyproject.toml`.
-fn tox(place: Place<'_>) -> Vec<FoundCommand> {
-    let mut environments: Vec<(Option<String>, String)> = Vec::new();
-    let mut path = join(place.folder, "tox.ini").unwrap_or_default();
-    if let Some(text) = place.sources.text(&path) {
-        let mut inside = None;
-        for line in text.lines() {
-            if let Some(section) = line.strip_prefix('[') {
-                let section = section.trim_end().trim_end_matches(']');
-                inside = match section.strip_prefix("testenv") {
-                    Some("") => Some(None),
-                    Some(name) => name
-                        .strip_prefix(':')
-                        .filter(|name| is_task_name(name))
-                        .map(|name| Some(name.to_owned())),
-                    None => None,
-                };
-                environments.extend(inside.clone().map(|name| (name, String::new())));
-            } else if inside.is_some()
-                && let Some((_, text)) = environments.last_mut()
-            {
-                let line = line.trim();
-                let (key, value) = line
-                    .split_once('=')
-                    .map_or(("", line), |(key, value)| (key.trim(), value));
-                if key == "commands" || (key.is_empty() || key.contains(' ')) && !text.is_empty() {
-                    text.push_str(if key == "commands" {
-                        value.trim()
-                    } else {
-                        line
-                    });
-                    text.push('\n');
-                }
-            }
-        }
-    } else if let Some(text) = text_in(place, "pyproject.toml") {
-        path = join(place.folder, "pyproject.toml").unwrap_or_default();
-        let manifest: Option<toml::Table> = text.parse().ok();
-        let tox = manifest
-            .as_ref()
-            .and_then(|manifest| manifest.get("tool")?.get("tox"));
-        let run_base = tox.and_then(|tox| tox.get("env_run_base"));
-        environments.extend(run_base.map(|base| (None, command_of(base))));
-        let env = tox.and_then(|tox| tox.get("env")?.as_table());
-        for (name, environment) in env
-            .into_iter()
-            .flatten()
-            .filter(|(name, _)| is_task_name(name))
-        {
-            environments.push((Some(name.clone()), command_of(environment)));
-        }
-    }
-    let entry = |(name, runs): (Option<String>, String)| {
-        let command = name
-            .as_ref()
-            .map_or("tox".to_owned(), |name| format!("tox -e {name}"));
-        let purpose = name
-            .as_ref()
-            .map_or(CommandPurpose::Test, |name| of_script(name, &runs, place));
-        let mut found = task(place, command, &path, purpose, &runs);
-        // tox hands arguments on only where its configuration says so.
-        found.one_test = found
-            .one_test
-            .filter(|_| runs.contains("posargs"))
-            .and_then(|one| {
-                let at = one.find("PATH")?;
-                Some(format!("{} -- {}", found.command, &one[at..]))
-            });
-        found
-    };
-    environments
-        .into_iter()
-        .take(MAX_TASKS)
-        .map(entry)
-        .collect()
-}
-
-/// Returns the commands of an environment in `pyproject.toml`: lists of words.
-fn command_of(environment: &toml::Value) -> String {
-    let commands = environment.get("commands").and_then(toml::Value::as_array);
-    let mut text = String::new();
-    for words in commands
-        .into_iter()
-        .flatten()
-        .filter_map(toml::Value::as_array)
-    {
-        let words: Vec<&str> = words
-            .iter()
-            .filter_map(|word| {
-                if word.is_table() {
-                    Some("{posargs}")
-                } else {
-                    word.as_str()
-                }
-            })
-            .collect();
-        text.push_str(&words.join(" "));
-        text.push('\n');
-    }
-    text
 }
 
 /// Reads the sessions of a `noxfile.py`.
