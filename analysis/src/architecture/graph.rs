@@ -1,4 +1,4 @@
-//! The module dependency graph: edges, cycles, layers.
+//! The module dependency graph: modules, edges between them and between files, cycles of files.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use super::areas;
 use super::group_modules::ModuleGroups;
 use super::resolve::FileGraph;
 use crate::paths::folder_of;
 use crate::report::Listing;
 use crate::report::architecture::{
-    CentralFile, Cycle, FileEdge, ImportTime, Layer, Module, ModuleEdge, ModuleGraph,
+    CentralFile, Cycle, FileEdge, ImportTime, Module, ModuleEdge, ModuleGraph,
 };
 use crate::tree::imports::When;
 use crate::tree::working_tree::Tree;
@@ -35,7 +36,7 @@ pub(crate) fn report(tree: &Tree, graph: &FileGraph, groups: &ModuleGroups) -> M
         }
     }
     let module_edges: Vec<(usize, usize)> = weights.keys().copied().collect();
-    let (module_groups, layer_of) = layered(groups.names.len(), &module_edges);
+    let areas = areas::find(tree, &graph.files, &graph.edges);
     let module_name = |module: usize| groups.names[module].clone();
     let mut edges: Vec<ModuleEdge> = weights
         .iter()
@@ -71,11 +72,11 @@ pub(crate) fn report(tree: &Tree, graph: &FileGraph, groups: &ModuleGroups) -> M
         file_imports: graph.edges.len() as u64,
         later_imports: graph.later.len() as u64,
         unresolved: graph.unresolved,
-        modules: modules(groups, &module_edges, &layer_of),
+        modules: modules(groups, &module_edges),
         edges: edges.into(),
-        cycles: cycles(&module_groups, &module_edges, module_name),
+        cycles: areas.cycles,
         file_cycles: cycles(&file_groups, &file_edges, |place| path(graph.files[place])),
-        layers: layers(groups, &layer_of),
+        layers: areas.layers,
         central_files: central(graph, path),
         file_edges: Listing::bounded(file_edge_list(graph, path), MAX_FILE_EDGES),
     }
@@ -108,8 +109,8 @@ fn file_edge_list(graph: &FileGraph, path: impl Fn(usize) -> String) -> Vec<File
     edges.collect()
 }
 
-/// Finds the strongly connected groups and the height of each node.
-fn layered(nodes: usize, edges: &[(usize, usize)]) -> (Vec<Vec<usize>>, Vec<u64>) {
+/// Finds the strongly connected groups and the height of each node. The edges are sorted.
+pub(super) fn layered(nodes: usize, edges: &[(usize, usize)]) -> (Vec<Vec<usize>>, Vec<u64>) {
     let mut graph: DiGraph<(), (), usize> = DiGraph::with_capacity(nodes, edges.len());
     for _ in 0..nodes {
         graph.add_node(());
@@ -148,17 +149,17 @@ fn layered(nodes: usize, edges: &[(usize, usize)]) -> (Vec<Vec<usize>>, Vec<u64>
     (groups, layer_of)
 }
 
-fn modules(groups: &ModuleGroups, edges: &[(usize, usize)], layer_of: &[u64]) -> Listing<Module> {
+fn modules(groups: &ModuleGroups, edges: &[(usize, usize)]) -> Listing<Module> {
     let mut modules: Vec<Module> = groups
         .names
         .iter()
-        .zip(layer_of)
-        .map(|(name, &layer)| Module {
+        .zip(&groups.kinds)
+        .map(|(name, &kind)| Module {
             name: name.clone(),
+            kind,
             files: 0,
             imported_by: 0,
             imports: 0,
-            layer,
         })
         .collect();
     for &module in groups.module_of.values() {
@@ -174,21 +175,6 @@ fn modules(groups: &ModuleGroups, edges: &[(usize, usize)], layer_of: &[u64]) ->
             .then_with(|| one.name.cmp(&other.name))
     });
     modules.into()
-}
-
-fn layers(groups: &ModuleGroups, layer_of: &[u64]) -> Listing<Layer> {
-    let mut layers: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for (name, &layer) in groups.names.iter().zip(layer_of) {
-        layers.entry(layer).or_default().push(name.clone());
-    }
-    let list: Vec<Layer> = layers
-        .into_iter()
-        .map(|(layer, mut modules)| {
-            modules.sort_unstable();
-            Layer { layer, modules }
-        })
-        .collect();
-    list.into()
 }
 
 fn central(graph: &FileGraph, path: impl Fn(usize) -> String) -> Listing<CentralFile> {
@@ -213,7 +199,7 @@ fn central(graph: &FileGraph, path: impl Fn(usize) -> String) -> Listing<Central
     Listing::bounded(files, MAX_CENTRAL)
 }
 
-fn cycles(
+pub(super) fn cycles(
     groups: &[Vec<usize>],
     edges: &[(usize, usize)],
     name: impl Fn(usize) -> String,

@@ -1,9 +1,10 @@
-//! Folds files into modules of comparable weight: heavy folders are opened, light neighbours stay together.
+//! Folds files into modules of comparable weight: heavy folders are opened, what is light in them stays with them.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::Budget;
 use crate::paths::{folder_of, name_of};
+use crate::report::architecture::ModuleKind;
 use crate::tree::imports::{Family, family};
 use crate::tree::working_tree::Tree;
 
@@ -21,6 +22,8 @@ const ROUNDS: usize = 24;
 pub(crate) struct ModuleGroups {
     /// Names of the modules, each once: paths of folders, or of files without extension; `.` for the top.
     pub(crate) names: Vec<String>,
+    /// What each module is.
+    pub(crate) kinds: Vec<ModuleKind>,
     /// The module of each file of the graph, by number in the tree.
     pub(crate) module_of: HashMap<usize, usize>,
 }
@@ -57,6 +60,7 @@ pub(crate) fn group_modules(tree: &Tree, files: &[usize], budget: &Budget) -> Mo
     for part in best {
         let number = groups.names.len();
         groups.names.push(part.name);
+        groups.kinds.push(part.kind);
         groups
             .module_of
             .extend(part.files.into_iter().map(|file| (file, number)));
@@ -66,34 +70,35 @@ pub(crate) fn group_modules(tree: &Tree, files: &[usize], budget: &Budget) -> Mo
 
 /// A folder with what is in it.
 #[derive(Debug, Default)]
-struct Folder<'t> {
-    path: &'t str,
-    weight: u64,
-    children: Vec<usize>,
+pub(super) struct Folder<'t> {
+    pub(super) path: &'t str,
+    pub(super) weight: u64,
+    pub(super) children: Vec<usize>,
     /// Files directly inside by their name without extension; what stands for the folder has none.
-    files: BTreeMap<&'t str, Unit>,
+    pub(super) files: BTreeMap<&'t str, Unit>,
 }
 
 /// Files that stay together.
 #[derive(Debug, Default, Clone)]
-struct Unit {
-    weight: u64,
-    files: Vec<usize>,
+pub(super) struct Unit {
+    pub(super) weight: u64,
+    pub(super) files: Vec<usize>,
 }
 
 #[derive(Debug)]
 struct Part {
     name: String,
+    kind: ModuleKind,
     files: Vec<usize>,
 }
 
 /// All folders; the first is the top.
-struct Folders<'t> {
-    all: Vec<Folder<'t>>,
+pub(super) struct Folders<'t> {
+    pub(super) all: Vec<Folder<'t>>,
 }
 
 impl<'t> Folders<'t> {
-    fn new(tree: &'t Tree, files: &[usize]) -> Self {
+    pub(super) fn new(tree: &'t Tree, files: &[usize]) -> Self {
         let mut folders = Self {
             all: vec![Folder::default()],
         };
@@ -107,7 +112,8 @@ impl<'t> Folders<'t> {
         for &number in files {
             let file = &tree.files[number];
             let path = file.path.as_str();
-            let is_go = file.language().and_then(family) == Some(Family::Go);
+            // The files of a package of Go or Java see each other without an import.
+            let is_package = is_of_package(tree, number);
             let name = name_of(path);
             let stem = name.split('.').next().unwrap_or(name);
             let speaks_for_folder = matches!(
@@ -117,8 +123,8 @@ impl<'t> Folders<'t> {
             let beside = path.get(..path.len() - name.len() + stem.len());
             // `store.rs` belongs to the folder `store` beside it.
             let (folder, unit) = match beside.and_then(|path| numbers.get(path)) {
-                Some(&folder) if !is_go => (folder, ""),
-                _ if is_go || speaks_for_folder => (numbers[folder_of(path)], ""),
+                Some(&folder) if !is_package => (folder, ""),
+                _ if is_package || speaks_for_folder => (numbers[folder_of(path)], ""),
                 _ => (numbers[folder_of(path)], stem),
             };
             let weight = file.size.max(1);
@@ -149,7 +155,7 @@ impl<'t> Folders<'t> {
     }
 
     /// Goes down as long as a folder holds nothing but one other.
-    fn inner(&self, mut folder: usize) -> usize {
+    pub(super) fn inner(&self, mut folder: usize) -> usize {
         while let ([only], true) = (
             self.all[folder].children.as_slice(),
             self.all[folder].files.is_empty(),
@@ -159,7 +165,7 @@ impl<'t> Folders<'t> {
         folder
     }
 
-    fn files_below(&self, folder: usize) -> Vec<usize> {
+    pub(super) fn files_below(&self, folder: usize) -> Vec<usize> {
         let mut found = Vec::new();
         let mut open = vec![folder];
         while let Some(folder) = open.pop() {
@@ -182,22 +188,30 @@ impl<'t> Folders<'t> {
                 let files = self.files_below(number);
                 if !files.is_empty() {
                     let single = folder.files.keys().next().filter(|_| is_single);
+                    let single = single.copied().unwrap_or_default();
                     parts.push(Part {
-                        name: below(folder.path, single.copied().unwrap_or_default()),
+                        name: below(folder.path, single),
+                        kind: if single.is_empty() {
+                            ModuleKind::Folder
+                        } else {
+                            ModuleKind::File
+                        },
                         files,
                     });
                 }
                 continue;
             }
-            let mut small: Vec<(String, Unit)> = Vec::new();
-            let mut keep = |name: String, unit: Unit| {
+            // What is light stays with the folder.
+            let mut rest = own.files;
+            let mut keep = |name: String, kind: ModuleKind, unit: Unit| {
                 if unit.weight * 3 >= target.max(1) {
                     parts.push(Part {
                         name,
+                        kind,
                         files: unit.files,
                     });
                 } else {
-                    small.push((name, unit));
+                    rest.extend(unit.files);
                 }
             };
             for &child in &folder.children {
@@ -209,79 +223,33 @@ impl<'t> Folders<'t> {
                         weight: self.all[child].weight,
                         files: self.files_below(child),
                     };
-                    keep(self.all[child].path.to_owned(), unit);
+                    let path = self.all[child].path.to_owned();
+                    keep(path, ModuleKind::Folder, unit);
                 }
             }
             for (name, unit) in folder.files.iter().filter(|(name, _)| !name.is_empty()) {
-                keep(below(folder.path, name), unit.clone());
+                keep(below(folder.path, name), ModuleKind::File, unit.clone());
             }
-            gather(folder.path, own, small, target, &mut parts);
+            if !rest.is_empty() {
+                parts.push(Part {
+                    name: below(folder.path, ""),
+                    kind: ModuleKind::Rest,
+                    files: rest,
+                });
+            }
         }
         parts.sort_by(|one, other| one.name.cmp(&other.name));
         parts
     }
 }
 
-/// Puts light neighbours together, in ranges by their names where one part would be too heavy.
-fn gather(
-    folder: &str,
-    own: Unit,
-    mut small: Vec<(String, Unit)>,
-    target: u64,
-    parts: &mut Vec<Part>,
-) {
-    small.sort_by(|one, other| one.0.cmp(&other.0));
-    let mut weight: u64 = small.iter().map(|(_, unit)| unit.weight).sum();
-    let top = below(folder, "");
-    // What stands for the folder goes with the light ones if they are one part, else it is in no range of names.
-    if !own.files.is_empty()
-        && (own.weight * 3 >= target.max(1) || small.is_empty() || weight > target)
-    {
-        parts.push(Part {
-            name: top,
-            files: own.files,
-        });
-    } else if !own.files.is_empty() {
-        weight += own.weight;
-        small.insert(0, (top, own));
-    }
-    let ranges = if weight > target {
-        weight.checked_div(target.max(1)).unwrap_or(0) + 1
-    } else {
-        1
-    };
-    let each = weight / ranges + 1;
-    let mut range: Vec<(String, Unit)> = Vec::new();
-    let mut filled = 0;
-    let mut flush = |range: &mut Vec<(String, Unit)>| {
-        let name = match range.as_slice() {
-            [] => return,
-            [(name, _)] => name.clone(),
-            _ if ranges == 1 => format!("{} (others)", below(folder, "")),
-            [(first, _), .., (last, _)] => {
-                format!(
-                    "{first} … {}",
-                    last.strip_prefix(folder)
-                        .unwrap_or(last)
-                        .trim_start_matches('/')
-                )
-            }
-        };
-        let files = range.drain(..).flat_map(|(_, unit)| unit.files).collect();
-        parts.push(Part { name, files });
-    };
-    for (name, unit) in small {
-        filled += unit.weight;
-        range.push((name, unit));
-        if filled >= each {
-            flush(&mut range);
-            filled = 0;
-        }
-    }
-    flush(&mut range);
+/// Returns whether a file and those beside it are one package, compiled as a whole: Go and Java.
+pub(super) fn is_of_package(tree: &Tree, file: usize) -> bool {
+    let family = tree.files[file].language().and_then(family);
+    matches!(family, Some(Family::Go | Family::Java))
 }
 
-fn below(folder: &str, name: &str) -> String {
+pub(super) fn below(folder: &str, name: &str) -> String {
     match (folder, name) {
         ("", "") => ".".to_owned(),
         ("", name) => name.to_owned(),
@@ -324,7 +292,11 @@ mod tests {
     }
 
     fn check(parts: &[(String, usize)], files: usize) {
-        assert!((10..=MAX_MODULES).contains(&parts.len()), "{parts:?}");
+        assert!((7..=MAX_MODULES).contains(&parts.len()), "{parts:?}");
+        assert!(
+            parts.iter().all(|(name, _)| !name.contains(['…', '('])),
+            "{parts:?}"
+        );
         let names: HashSet<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names.len(), parts.len());
         let heaviest = parts.iter().map(|(_, size)| *size).max().unwrap();
@@ -332,12 +304,15 @@ mod tests {
     }
 
     #[test]
-    fn flat_deep_and_wide_trees_have_parts_of_comparable_weight() {
-        check(
-            &names_of((0..343).map(|n| format!("src/file{n:03}.c"))),
-            343,
-        );
-        check(&names_of((0..100).map(|n| format!("top{n:03}/a.py"))), 100);
+    fn what_has_no_folders_is_not_cut_into_ranges_of_names() {
+        let flat = names_of((0..343).map(|n| format!("src/file{n:03}.c")));
+        assert_eq!(flat, [("src".to_owned(), 343)]);
+        let wide = names_of((0..100).map(|n| format!("top{n:03}/a.py")));
+        assert_eq!(wide, [(".".to_owned(), 100)]);
+    }
+
+    #[test]
+    fn deep_and_uneven_trees_have_parts_of_comparable_weight() {
         let deep = (0..600).map(|n| {
             let core = if n < 500 { "core" } else { "other" };
             format!(
@@ -351,7 +326,12 @@ mod tests {
         let uneven = (0..300)
             .map(|n| format!("pkg{n:03}/a.ts"))
             .chain((0..300).map(|n| format!("big/d{}/f{n}.ts", n % 9)));
-        check(&names_of(uneven), 600);
+        let parts = names_of(uneven);
+        assert!((7..=MAX_MODULES).contains(&parts.len()), "{parts:?}");
+        assert!(
+            parts.iter().all(|(name, size)| name == "." || *size < 60),
+            "{parts:?}"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The scope `architecture`: packages, entry points, commands and the module dependency graph.
 
+mod areas;
 mod commands;
 mod conventions;
 mod coupling;
@@ -78,11 +79,7 @@ pub fn architecture(
     let mut report = ArchitectureReport {
         depth,
         identity: identity::describe(sources, &packages, budget),
-        packages: packages
-            .iter()
-            .map(|found| found.package.clone())
-            .collect::<Vec<_>>()
-            .into(),
+        packages: packages.iter().map(|found| found.package.clone()).collect(),
         entry_points: entry_points::find(sources, &packages),
         commands: commands::find(sources, &packages),
         folders: roles::find(&tree, &packages),

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::activity::Convention;
 use super::headline::grouped;
+pub use super::module_graph::{
+    CentralFile, Cycle, FileEdge, ImportTime, Layer, Module, ModuleEdge, ModuleGraph, ModuleKind,
+};
 use super::symbols::SymbolFile;
 use super::{Cut, Incomplete, Listing, Report};
 use crate::Depth;
@@ -238,126 +241,6 @@ pub struct FolderRole {
     pub main_language: Option<String>,
 }
 
-/// Which module imports which, folded from the imports between files.
-///
-/// Imports in Rust, TypeScript, JavaScript, Python, Go, Java, C and C++ are resolved to files of this
-/// repository. Tests, generated and vendored files are left out, and so is a Rust `mod x;`: it says where a
-/// module is, not that it is used. Java classes and Go files of one package are linked where one names what the
-/// other declares. Imports that only macros make are not seen.
-///
-/// Edges between modules, cycles and layers come from imports that happen when code loads. Imports within a
-/// function and those of types alone are listed with the files only.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ModuleGraph {
-    /// Source files with their imports read.
-    pub files: u64,
-    /// Imports between two files of this repository, of those that happen when code loads.
-    pub file_imports: u64,
-    /// Pairs of files that only a lazy import or one of types alone links.
-    #[serde(default)]
-    pub later_imports: u64,
-    /// Imports that look local but lead to no file.
-    pub unresolved: u64,
-    /// Modules, those that most others depend on first.
-    pub modules: Listing<Module>,
-    /// Which module imports which, the strongest first.
-    pub edges: Listing<ModuleEdge>,
-    /// Groups of modules that depend on each other in a circle, the largest first.
-    pub cycles: Listing<Cycle>,
-    /// The same for single files.
-    pub file_cycles: Listing<Cycle>,
-    /// Modules by height: layer 0 imports nothing, each other layer only lower ones (a cycle shares one layer).
-    pub layers: Listing<Layer>,
-    /// Files that most others import.
-    pub central_files: Listing<CentralFile>,
-    /// All imports between files, sorted; what the rest is folded from.
-    pub file_edges: Listing<FileEdge>,
-}
-
-/// One module: a folder, a file, or a range of small neighbours; `src (others)` is what no other module has of `src`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Module {
-    /// Its name.
-    pub name: String,
-    /// How many files.
-    pub files: u64,
-    /// How many modules import this one.
-    pub imported_by: u64,
-    /// How many modules this one imports.
-    pub imports: u64,
-    /// Its layer, counted from the bottom: 0 depends on nothing here.
-    pub layer: u64,
-}
-
-/// A dependency between modules.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ModuleEdge {
-    /// The module that imports.
-    pub from: String,
-    /// The module that is imported.
-    pub to: String,
-    /// Number of imports between files.
-    pub imports: u64,
-}
-
-/// Things that depend on each other in a circle.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Cycle {
-    /// How many are in it.
-    pub size: u64,
-    /// The members, at most thirty.
-    pub members: Vec<String>,
-    /// One shortest way round, first and last the same.
-    pub example: Vec<String>,
-}
-
-/// Modules of the same height.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Layer {
-    /// Counted from the bottom: 0 depends on nothing here.
-    pub layer: u64,
-    /// Names of its modules.
-    pub modules: Vec<String>,
-}
-
-/// A file that many others import.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CentralFile {
-    /// Path from the top of the repository.
-    pub path: String,
-    /// How many files import it.
-    pub imported_by: u64,
-}
-
-/// One file imports another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FileEdge {
-    /// The file that imports.
-    pub from: String,
-    /// The file that is imported.
-    pub to: String,
-    /// Set when the import does not happen at loading.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub when: Option<ImportTime>,
-}
-
-/// When an import happens that does not happen at loading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum ImportTime {
-    /// Within a function, or `import()`.
-    Lazy,
-    /// Never: `TYPE_CHECKING`, `import type`, stubs.
-    Type,
-}
-
 /// What a module offers to others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -395,6 +278,12 @@ pub struct ReadingStep {
     pub why: String,
 }
 
+/// The weight of lists that the headline counts: symbols give way to them.
+const NEVER_CUT: u32 = 400;
+
+/// Members of a cycle that a summary shows; its size says how many there are.
+const SHOWN_MEMBERS: usize = 8;
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde calls it with a reference"
@@ -420,15 +309,14 @@ impl Report for ArchitectureReport {
         let mut parts = vec![format!("{}: {}", self.identity.name, counts.join(", "))];
         if let Some(graph) = &self.graph {
             parts.push(format!(
-                "{} in {} with {} {} between files",
+                "{} with {} {} between files",
                 counted(graph.modules.total(), "module", "modules"),
-                counted(graph.layers.total(), "layer", "layers"),
                 grouped(graph.file_imports),
                 plural(graph.file_imports, "import", "imports")
             ));
             parts.push(match graph.cycles.total() {
-                0 => "no cycles between modules".to_owned(),
-                count => format!("{} between modules", counted(count, "cycle", "cycles")),
+                0 => "no cycles between folders".to_owned(),
+                count => format!("{} between folders", counted(count, "cycle", "cycles")),
             });
         }
         if let Some(coupling) = &self.change_coupling {
@@ -450,6 +338,11 @@ impl Report for ArchitectureReport {
     }
 
     fn shorten_entries(&mut self) {
+        let cycles = self.graph.iter_mut();
+        for cycle in cycles.flat_map(|graph| graph.cycles.iter_mut().chain(&mut *graph.file_cycles))
+        {
+            cycle.members.truncate(SHOWN_MEMBERS);
+        }
         let symbols = self.symbols.iter_mut();
         for (place, file) in symbols.flat_map(|symbols| &mut symbols.items).enumerate() {
             file.shorten(match place {
@@ -477,9 +370,9 @@ impl Report for ArchitectureReport {
         if let Some(graph) = &mut self.graph {
             lists.push((&mut graph.modules, 4));
             lists.push((&mut graph.edges, 4));
-            lists.push((&mut graph.cycles, 2));
+            lists.push((&mut graph.cycles, NEVER_CUT));
             lists.push((&mut graph.file_cycles, 2));
-            lists.push((&mut graph.layers, 2));
+            lists.push((&mut graph.layers, NEVER_CUT));
             lists.push((&mut graph.central_files, 3));
             lists.push((&mut graph.file_edges, 1));
         }

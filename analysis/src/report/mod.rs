@@ -9,6 +9,7 @@ pub mod focus;
 mod headline;
 pub mod history;
 pub mod issues;
+mod module_graph;
 mod schema;
 mod summary;
 pub mod symbols;

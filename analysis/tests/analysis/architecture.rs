@@ -154,16 +154,12 @@ fn rust_imports_follow_modules_and_reexports() {
         ["core/src/store/mod.rs", "core/src/store/rows.rs"]
     );
     let layer = |name: &str| {
-        graph
-            .modules
-            .items
-            .iter()
-            .find(|module| module.name == name)
-            .unwrap()
-            .layer
+        let mut layers = graph.layers.items.iter();
+        let layer = layers.find(|layer| layer.modules.iter().any(|area| area == name));
+        layer.unwrap().layer
     };
     assert_eq!(layer("core/src/error"), 0);
-    assert!(layer("apps/cli/src") > layer("core/src/shapes"));
+    assert!(layer("apps/cli/src/main.rs") > layer("core/src/shapes"));
     let surface = report.public_surface.as_ref().unwrap();
     let shapes = surface
         .items

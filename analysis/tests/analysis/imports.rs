@@ -2,7 +2,7 @@
 
 use crate::support::Repo;
 use analysis::report::architecture::{ImportTime, ModuleGraph};
-use analysis::{Budget, Depth, architecture};
+use analysis::{Budget, Depth, architecture, summarise};
 
 fn graph(files: &[(&str, &str)]) -> ModuleGraph {
     let repo = Repo::init();
@@ -94,8 +94,9 @@ fn types_and_lazy_imports_make_no_cycles() {
     assert_eq!((graph.file_imports, graph.later_imports), (4, 4));
     assert!(graph.cycles.items.is_empty() && graph.file_cycles.items.is_empty());
     let layer = |name: &str| {
-        let mut modules = graph.modules.items.iter();
-        modules.find(|module| module.name == name).unwrap().layer
+        let mut layers = graph.layers.items.iter();
+        let layer = layers.find(|layer| layer.modules.iter().any(|area| area == name));
+        layer.unwrap().layer
     };
     assert_eq!((layer("a/one"), layer("a/two"), layer("web/x")), (1, 0, 1));
 }
@@ -235,4 +236,132 @@ fn rust_tests_make_no_imports() {
         ("src/fixture.rs", "use crate::a::A;\npub struct F;\n"),
     ]);
     assert_eq!(edges(&graph), ["src/a.rs > src/b.rs"]);
+}
+
+#[test]
+fn cycles_are_those_of_folders_and_packages_not_of_what_is_left_of_a_folder() {
+    // Everything uses the small files of the top, and `run` there uses everything: no circle of folders.
+    let mut files: Vec<(String, String)> = vec![
+        (
+            "src/lib.rs".to_owned(),
+            "mod error; mod run; mod a; mod b;".to_owned(),
+        ),
+        ("src/error.rs".to_owned(), "pub struct E;".to_owned()),
+        (
+            "src/run.rs".to_owned(),
+            "use crate::a::f0::F; use crate::b::f0::F as G;".to_owned(),
+        ),
+        (
+            "Cargo.toml".to_owned(),
+            "[package]\nname = \"x\"\n".to_owned(),
+        ),
+    ];
+    for folder in ["a", "b"] {
+        let mods: Vec<String> = (0..40).map(|n| format!("pub mod f{n};\n")).collect();
+        let mods = mods.concat();
+        files.push((format!("src/{folder}.rs"), mods));
+        for n in 0..40 {
+            // Each file uses the next and the first of its folder.
+            let text = format!(
+                "use crate::error::E; use super::f{}::F as N;\npub struct F;{}",
+                (n + 1) % 40,
+                "\n// weight".repeat(40)
+            );
+            files.push((format!("src/{folder}/f{n}.rs"), text));
+        }
+    }
+    let of = |files: &[(String, String)]| {
+        let files: Vec<(&str, &str)> = files
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        graph(&files)
+    };
+    let found = of(&files);
+    assert_eq!(found.cycles.items, []);
+    assert_eq!(found.file_cycles.items.len(), 2);
+    for module in &found.modules.items {
+        assert!(!module.name.contains(['…', '(']), "{}", module.name);
+    }
+    // One import back makes a circle of the two folders, and of them alone.
+    files.push((
+        "src/a/more.rs".to_owned(),
+        "use crate::b::f1::F;".to_owned(),
+    ));
+    files.push((
+        "src/b/more.rs".to_owned(),
+        "use crate::a::f1::F;".to_owned(),
+    ));
+    for folder in ["a", "b"] {
+        let file = files
+            .iter_mut()
+            .find(|(path, _)| *path == format!("src/{folder}.rs"));
+        file.unwrap().1.push_str("pub mod more;\n");
+    }
+    let found = of(&files);
+    assert_eq!(found.cycles.items.len(), 1);
+    assert_eq!(found.cycles.items[0].members, ["src/a", "src/b"]);
+}
+
+#[test]
+fn java_packages_that_need_each_other_are_a_cycle() {
+    let found = graph(&[
+        (
+            "src/main/java/com/x/A.java",
+            "package com.x;\nimport com.x.sub.B;\npublic class A { B b; }\n",
+        ),
+        (
+            "src/main/java/com/x/sub/B.java",
+            "package com.x.sub;\nimport com.x.A;\npublic class B { A a; }\n",
+        ),
+        (
+            "src/main/java/com/y/C.java",
+            "package com.y;\nimport com.x.A;\npublic class C { A a; }\n",
+        ),
+    ]);
+    assert_eq!(found.cycles.items.len(), 1);
+    assert_eq!(
+        found.cycles.items[0].members,
+        ["src/main/java/com/x", "src/main/java/com/x/sub"]
+    );
+    let layers: Vec<(u64, Vec<String>)> = found
+        .layers
+        .items
+        .iter()
+        .map(|layer| (layer.layer, layer.modules.clone()))
+        .collect();
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        layers,
+        [
+            (
+                0,
+                names(&["src/main/java/com/x", "src/main/java/com/x/sub"])
+            ),
+            (1, names(&["src/main/java/com/y"]))
+        ]
+    );
+}
+
+/// The layers of this repository are tested elsewhere, by its parsed sources; nothing here may say otherwise.
+#[test]
+fn this_repository_has_parts_that_a_reader_can_take_in_and_no_cycle() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap();
+    let budget = Budget::for_depth(Depth::Deep);
+    let report = architecture(root, Depth::Medium, &budget).unwrap();
+    let found = report.graph.as_ref().unwrap();
+    let count = found.modules.items.len();
+    assert!((10..=40).contains(&count), "{:?}", found.modules);
+    assert_eq!(found.cycles.items, []);
+    assert!(found.layers.items.len() > 3);
+    // What the headline counts is there.
+    let short = summarise(&report, 4_000).graph.unwrap();
+    assert_eq!(short.layers.omitted, 0);
 }

@@ -44,12 +44,12 @@ fn layers(layers: &[Layer]) -> Markup {
         @if !layers.is_empty() {
             section.panel #layers-drawn {
                 h2 { "Layers" }
-                p.muted { "Each module imports only from the layers below it, cycles aside." }
+                p.muted { "Each folder or file imports only from the layers below it, cycles aside." }
                 ol.layers {
                     @for layer in layers.iter().rev() {
                         li {
                             span.num.muted { (layer.layer) }
-                            ul { @for module in &layer.modules { li.chip.mono { (module) } } }
+                            ul { @for area in &layer.modules { li.chip.mono { (area) } } }
                         }
                     }
                 }
