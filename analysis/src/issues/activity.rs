@@ -40,21 +40,32 @@ struct Active {
     areas: HashSet<String>,
 }
 
-/// Looks at the commits of the last weeks; an empty repository has none.
+/// Returns when the newest commit was made; an empty repository has none.
+pub(super) fn newest(
+    input: &IssuesInput,
+    budget: &Budget,
+) -> Result<Option<Timestamp>, GitFailure> {
+    let newest = git::output(&input.root, &["log", "-1", "--format=%ct", "HEAD"], budget);
+    match newest {
+        Ok(bytes) => {
+            let seconds = String::from_utf8_lossy(&bytes).trim().parse().ok();
+            Ok(seconds.map(Timestamp::from_unix_seconds))
+        }
+        Err(GitFailure::Failed { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Looks at the commits of the weeks before the newest one.
 ///
 /// Returns the names of the active branches as well, without their remotes.
 pub(super) fn find(
     input: &IssuesInput,
     branches: &Branches,
+    newest: Timestamp,
     budget: &Budget,
-) -> Result<Option<(RecentActivity, HashSet<String>)>, GitFailure> {
-    let newest = git::output(&input.root, &["log", "-1", "--format=%ct", "HEAD"], budget);
-    let newest = match newest {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).trim().parse().unwrap_or(0),
-        Err(GitFailure::Failed { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let since = newest - i64::from(DAYS) * 24 * 60 * 60;
+) -> Result<(RecentActivity, HashSet<String>), GitFailure> {
+    let since = newest.unix_seconds() - i64::from(DAYS) * 24 * 60 * 60;
     let args = [
         "log",
         "HEAD",
@@ -67,6 +78,14 @@ pub(super) fn find(
         "--format=%x01%aN",
     ];
     let log = git::output(&input.root, &args, budget)?;
+    // What is gone is nowhere to work.
+    let listed = git::output(
+        &input.root,
+        &["ls-tree", "-r", "--name-only", "--full-tree", "HEAD"],
+        budget,
+    )?;
+    let listed = String::from_utf8_lossy(&listed);
+    let files: HashSet<&str> = listed.lines().collect();
     let log = String::from_utf8_lossy(&log);
     let mut authors: HashSet<&str> = HashSet::new();
     let mut commits = 0;
@@ -80,7 +99,8 @@ pub(super) fn find(
         commits += 1;
         authors.insert(author);
         let mut touched: HashSet<String> = HashSet::new();
-        for path in lines.filter(|line| !line.is_empty()).take(MAX_FILES) {
+        let paths = lines.filter(|line| !line.is_empty() && files.contains(line));
+        for path in paths.take(MAX_FILES) {
             let area = area_of(path);
             let entry = areas.entry(area.clone()).or_default();
             *entry.files.entry(path).or_default() += 1;
@@ -94,13 +114,12 @@ pub(super) fn find(
     let names = active.iter().map(|found| found.name.clone()).collect();
     let recent = RecentActivity {
         days: DAYS,
-        newest_commit_days: days_between(Timestamp::from_unix_seconds(newest), input.now),
         commits,
         authors: count(authors.len()),
         areas: ranked(areas, &active),
         branches: active.into_iter().map(|found| found.branch).collect(),
     };
-    Ok(Some((recent, names)))
+    Ok((recent, names))
 }
 
 fn count(number: usize) -> u32 {

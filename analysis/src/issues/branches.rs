@@ -12,7 +12,7 @@ use crate::git::{self, GitFailure};
 use crate::report::issues::{BranchReason, StaleBranch};
 use crate::text::harmless;
 
-/// Days without a commit after which a branch counts as left over.
+/// Days before the newest commit in which a branch had none, when it counts as left over.
 const STALE_DAYS: u32 = 90;
 
 const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00%(upstream)%00%(symref)%00%(HEAD)%00%(worktreepath)%00%(authorname)";
@@ -90,9 +90,12 @@ pub(super) struct StaleBranches {
 }
 
 /// Finds stale branches, local and remote; those that were worked on lately are none.
+///
+/// Both count from the newest commit, so that work in a repository that rests does not become left over by that.
 pub(super) fn find(
     input: &IssuesInput,
     all: &Branches,
+    newest: Option<Timestamp>,
     active: &HashSet<String>,
     budget: &Budget,
 ) -> Result<StaleBranches, GitFailure> {
@@ -139,9 +142,10 @@ pub(super) fn find(
             continue;
         }
         let idle_days = days_between(branch.committed, input.now);
+        let is_idle = days_between(branch.committed, newest.unwrap_or(input.now)) >= STALE_DAYS;
         // Work that has only begun has no commits of its own.
         let is_new = base.is_some_and(|base| base.commit == branch.commit);
-        if (branch.checked_out || is_new) && idle_days < STALE_DAYS {
+        if (branch.checked_out || is_new) && !is_idle {
             continue;
         }
         let mut reasons = Vec::new();
@@ -151,7 +155,7 @@ pub(super) fn find(
         if all.has_lost_upstream(branch) {
             reasons.push(BranchReason::UpstreamGone);
         }
-        if idle_days >= STALE_DAYS {
+        if is_idle {
             reasons.push(BranchReason::NoRecentCommit);
         }
         if !reasons.is_empty() {

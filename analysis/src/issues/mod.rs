@@ -83,21 +83,24 @@ fn look_at_branches(
     budget: &Budget,
 ) -> Result<(), GitFailure> {
     let branches = Branches::of(input, budget)?;
+    let newest = activity::newest(input, budget)?;
+    report.newest_commit_days = newest.map(|newest| groups::days_between(newest, input.now));
     let mut active = HashSet::new();
-    if depth != Depth::Shallow {
+    if let Some(newest) = newest
+        && depth != Depth::Shallow
+    {
         let limited = budget.with_share(ACTIVITY_SHARE);
-        match activity::find(input, &branches, &limited) {
-            Ok(Some((recent, names))) => {
+        match activity::find(input, &branches, newest, &limited) {
+            Ok((recent, names)) => {
                 report.recent = Some(recent);
                 active = names;
             }
-            Ok(None) => {}
             Err(error) => report
                 .incomplete
                 .push(Incomplete::new("recent", error.to_string())),
         }
     }
-    let found = branches::find(input, &branches, &active, budget)?;
+    let found = branches::find(input, &branches, newest, &active, budget)?;
     report.branches = found.branches.into();
     report.base_branch = found.base;
     Ok(())

@@ -11,13 +11,11 @@ use super::Listing;
 pub struct RecentActivity {
     /// Days of history looked at, back from the newest commit.
     pub days: u32,
-    /// Days from the newest commit until today.
-    pub newest_commit_days: u32,
     /// Commits of these days on the current branch.
     pub commits: u32,
     /// How many people made them.
     pub authors: u32,
-    /// Folders with most commits.
+    /// Folders that still exist, those with most commits first.
     pub areas: Listing<ActiveArea>,
     /// Branches with commits of these days that the base branch does not have, the newest first, at most twelve.
     /// Version updates by bots are left out, and branches whose upstream is gone.

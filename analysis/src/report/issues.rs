@@ -125,7 +125,7 @@ pub enum BranchReason {
     Merged,
     /// The branch it follows is gone.
     UpstreamGone,
-    /// No commit in 90 days.
+    /// No commit in the 90 days before the newest commit on the current branch.
     NoRecentCommit,
 }
 
@@ -323,6 +323,10 @@ pub struct IssueReport {
     pub todos: Listing<UncoveredTodo>,
     /// Remarks that share their words or their number with an open issue or task.
     pub covered_todos: u32,
+    /// Days from the newest commit on the current branch until today. What is lately, and which branches are left over,
+    /// counts from that commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest_commit_days: Option<u32>,
     /// What happened lately; from depth medium on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<RecentActivity>,
@@ -332,6 +336,9 @@ pub struct IssueReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_branch: Option<String>,
 }
+
+/// Days after which "lately" is long ago and has to be said.
+const OLD_DAYS: u32 = 42;
 
 impl IssueReport {
     pub(crate) fn empty(depth: Depth, source: SourceKind) -> Self {
@@ -356,6 +363,7 @@ impl IssueReport {
             pointers: Listing::default(),
             todos: Listing::default(),
             covered_todos: 0,
+            newest_commit_days: None,
             recent: None,
             branches: Listing::default(),
             base_branch: None,
@@ -418,6 +426,12 @@ impl Report for IssueReport {
                 "likely duplicates",
             ),
         ];
+        let line = match self.newest_commit_days {
+            Some(days) if days > OLD_DAYS => {
+                format!("{line}; the newest commit is {days} days old")
+            }
+            _ => line,
+        };
         with_findings(line, &findings, &self.incomplete)
     }
 

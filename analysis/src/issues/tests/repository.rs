@@ -110,6 +110,30 @@ fn a_branch_is_worked_on_or_left_over_but_not_both() {
 }
 
 #[test]
+fn lately_and_left_over_count_from_the_same_commit() {
+    let folder = repository();
+    let root = folder.path();
+    commit(root, "newest", days_ago(185));
+    for (branch, days) in [("near", 187), ("far", 280), ("between", 250)] {
+        git(root, &["checkout", "-q", "-b", branch, "main"], now());
+        write(root, branch, "x");
+        git(root, &["add", "-A"], now());
+        commit(root, "work", days_ago(days));
+    }
+    git(root, &["checkout", "-q", "main"], now());
+    let report = issues(&input(root), Depth::Medium, &patient()).unwrap();
+    let recent = report.recent.as_ref().unwrap();
+    let active: Vec<&str> = recent.branches.iter().map(|it| it.name.as_str()).collect();
+    let left: Vec<&str> = report.branches.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!((active, left), (vec!["near"], vec!["far"]));
+    let headline = report.headline();
+    assert!(
+        headline.contains("the newest commit is 185 days old"),
+        "{headline}"
+    );
+}
+
+#[test]
 fn branches_that_stay_or_are_worked_on_are_not_left_over() {
     let folder = repository();
     let root = folder.path();
@@ -182,6 +206,11 @@ fn lately_says_where_people_work() {
     change("old/a.rs", "1", 200);
     change("core/store/deep/er/rows.rs", "1", 30);
     change("core/store/deep/er/rows.rs", "2", 20);
+    for number in 0..3 {
+        change("dropped/x.rs", &number.to_string(), 15);
+    }
+    git(root, &["rm", "-q", "dropped/x.rs"], days_ago(12));
+    commit(root, "drop it", days_ago(12));
     change("README", "1", 10);
     git(root, &["checkout", "-q", "-b", "agent/rows", "main"], now());
     change("core/store/deep/more.rs", "1", 9);
@@ -195,11 +224,11 @@ fn lately_says_where_people_work() {
     assert_eq!(
         (
             recent.days,
-            recent.newest_commit_days,
+            report.newest_commit_days,
             recent.commits,
             recent.authors
         ),
-        (42, 10, 3, 1)
+        (42, Some(10), 7, 1)
     );
     let areas: Vec<(&str, u32, String)> = recent
         .areas

@@ -176,7 +176,7 @@ fn what_was_not_read_is_unknown_and_not_zero() {
         input.work.issues = open;
         issues(&input, Depth::Medium, &patient()).unwrap()
     };
-    let unknown = "Open issues and pull requests unknown; 1 TODO; incomplete, see the list";
+    let unknown = "Open issues and pull requests unknown; the newest commit is 300 days old; 1 TODO; incomplete, see the list";
     let why = "no token".to_owned();
     let unavailable = report_of(OpenWorkSource::Unavailable { why }, Vec::new(), Vec::new());
     assert_eq!(unavailable.headline(), unknown);
@@ -189,7 +189,7 @@ fn what_was_not_read_is_unknown_and_not_zero() {
     let alone = report_of(OpenWorkSource::Local, Vec::new(), Vec::new());
     assert_eq!(
         alone.headline(),
-        "Open issues unknown; 0 open pull requests; 1 TODO"
+        "Open issues unknown; 0 open pull requests; the newest commit is 300 days old; 1 TODO"
     );
     let failed = vec![missing("issues", "503")];
     let half = report_of(OpenWorkSource::Github, failed, Vec::new());
@@ -198,7 +198,7 @@ fn what_was_not_read_is_unknown_and_not_zero() {
     let many = report_of(OpenWorkSource::Github, more, vec![issue(3, "x", "y")]);
     assert!(
         many.headline()
-            .starts_with("at least 1 open issue, 0 open pull requests (0 stale); 1 TODO without"),
+            .starts_with("at least 1 open issue, 0 open pull requests (0 stale); the newest commit is 300 days old; 1 TODO without"),
         "{}",
         many.headline()
     );
