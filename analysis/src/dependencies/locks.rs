@@ -149,11 +149,11 @@ pub(super) fn lock_for<'a, 'b>(
 /// Finds the packages that a lock file holds in several versions.
 pub(super) fn duplicates(
     locks: &[Lock<'_>],
-    direct: &HashSet<(Ecosystem, String)>,
+    direct: &HashMap<&str, HashSet<String>>,
 ) -> Vec<Duplicate> {
     let mut found: Vec<Duplicate> = locks
         .iter()
-        .flat_map(|lock| duplicates_in(lock.facts, direct))
+        .flat_map(|lock| duplicates_in(lock.facts, direct.get(lock.facts.path.as_str())))
         .collect();
     found.sort_by(|a, b| {
         let rank = |each: &Duplicate| (!each.direct, std::cmp::Reverse(each.versions.len()));
@@ -162,7 +162,7 @@ pub(super) fn duplicates(
     found
 }
 
-fn duplicates_in(lock: &LockFacts, direct: &HashSet<(Ecosystem, String)>) -> Vec<Duplicate> {
+fn duplicates_in(lock: &LockFacts, direct: Option<&HashSet<String>>) -> Vec<Duplicate> {
     let mut families: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
     for package in lock
         .packages
@@ -194,7 +194,7 @@ fn duplicates_in(lock: &LockFacts, direct: &HashSet<(Ecosystem, String)>) -> Vec
             ecosystem: lock.ecosystem,
             name: name.to_owned(),
             lockfile: lock.path.clone(),
-            direct: direct.contains(&(lock.ecosystem, key_of(lock.ecosystem, name))),
+            direct: direct.is_some_and(|names| names.contains(&key_of(lock.ecosystem, name))),
             versions: versions
                 .into_iter()
                 .map(|(version, requirers)| DuplicateVersion {

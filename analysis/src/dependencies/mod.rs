@@ -26,7 +26,7 @@ mod tests;
 mod unpinned;
 mod usage;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use super::tree::scan::Reading;
@@ -39,7 +39,7 @@ use names::key_of;
 
 use super::report::dependencies::{
     DependencyReport, Direct, Disagreement, Ecosystem, EcosystemCounts, Kind, LicenceGroup, Locked,
-    Loose, LooseReason, Manifest, Origin, Place, Role,
+    LockedFile, Loose, LooseReason, Manifest, Origin, Place, Role,
 };
 
 /// Packages named as examples of a licence.
@@ -85,9 +85,9 @@ pub fn dependencies(
     }
     budget.report(0.6, "comparing versions");
     let mut report = conclude(&mut reader, depth)?;
-    if depth == Depth::Deep {
+    if depth != Depth::Shallow {
         budget.report(0.65, "reading imports");
-        let traced = usage::trace(&listing, &reader.manifests, budget)?;
+        let traced = usage::trace(&listing, &reader.manifests, depth, budget)?;
         report.usage = traced.usage.into();
         report.unused = traced.unused.into();
         report.incomplete.extend(traced.incomplete);
@@ -107,7 +107,8 @@ fn conclude(reader: &mut Reader<'_>, depth: Depth) -> Result<DependencyReport, A
     let locks: Vec<Lock<'_>> = reader.locks.iter().map(Lock::of).collect();
     corrections::own_packages(&mut reader.manifests, &locks);
     corrections::own_extras(&mut reader.manifests);
-    let mut decisive: HashSet<&str> = HashSet::new();
+    // What is asked for by name, for each lock file: one module's indirect dependency is direct in another.
+    let mut decisive: HashMap<&str, HashSet<String>> = HashMap::new();
     let mut direct_names: HashSet<(Ecosystem, String)> = HashSet::new();
     let mut groups: BTreeMap<GroupKey, Vec<Place>> = BTreeMap::new();
     let bounded = bounded(&reader.manifests);
@@ -118,7 +119,7 @@ fn conclude(reader: &mut Reader<'_>, depth: Depth) -> Result<DependencyReport, A
         if manifest.role != Role::Product {
             continue;
         }
-        decisive.extend(lock.map(|lock| lock.facts.path.as_str()));
+        let mut names = lock.map(|lock| decisive.entry(&lock.facts.path).or_default());
         for declared in &manifest.declared {
             let locked = lock
                 .filter(|_| declared.origin != Origin::Workspace)
@@ -134,7 +135,13 @@ fn conclude(reader: &mut Reader<'_>, depth: Depth) -> Result<DependencyReport, A
                 .loose
                 .extend(found.filter(|loose| is_open(loose) || !bounded.contains(&key)));
             if is_direct(declared) {
+                if let Some(names) = &mut names {
+                    names.insert(key.1.clone());
+                }
                 direct_names.insert(key);
+            }
+            if declared.kind == Kind::Indirect {
+                continue;
             }
             let place = Place {
                 manifest: manifest.path.clone(),
@@ -149,7 +156,7 @@ fn conclude(reader: &mut Reader<'_>, depth: Depth) -> Result<DependencyReport, A
     // A lock file that decides for examples or for nothing says nothing of the product.
     let locks: Vec<Lock<'_>> = locks
         .into_iter()
-        .filter(|lock| decisive.contains(lock.facts.path.as_str()))
+        .filter(|lock| decisive.contains_key(lock.facts.path.as_str()))
         .collect();
     report.direct = groups.into_iter().map(direct).collect();
     // Stable sorts: what the planner meets first are the most used dependencies of the product.
@@ -169,10 +176,10 @@ fn conclude(reader: &mut Reader<'_>, depth: Depth) -> Result<DependencyReport, A
     budget.check()?;
     report.conflicts = conflicts::find(&reader.manifests).into();
     budget.check()?;
-    report.duplicates = locks::duplicates(&locks, &direct_names).into();
+    report.duplicates = locks::duplicates(&locks, &decisive).into();
     report.ecosystems = counts(&reader.manifests, &locks, &report, &direct_names);
     if depth != Depth::Shallow {
-        list_locked(&mut report, &locks, &direct_names);
+        list_locked(&mut report, &locks, &decisive);
     }
     Ok(report)
 }
@@ -325,12 +332,14 @@ fn strangers<'a>(lock: &Lock<'a>) -> impl Iterator<Item = &'a LockedFacts> + use
 fn list_locked(
     report: &mut DependencyReport,
     locks: &[Lock<'_>],
-    direct: &HashSet<(Ecosystem, String)>,
+    direct: &HashMap<&str, HashSet<String>>,
 ) {
     let mut licences: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
     let mut unknown: HashSet<(Ecosystem, &str, &str)> = HashSet::new();
     for lock in locks {
         let ecosystem = lock.facts.ecosystem;
+        let asked = direct.get(lock.facts.path.as_str());
+        let mut packages = Vec::new();
         for package in strangers(lock) {
             match &package.licence {
                 Some(licence) => {
@@ -341,26 +350,31 @@ fn list_locked(
                     unknown.insert((ecosystem, &package.name, &package.version));
                 }
             }
-            report.locked.push(Locked {
-                ecosystem,
+            let key = key_of(ecosystem, &package.name);
+            packages.push(Locked {
                 name: package.name.clone(),
                 version: package.version.clone(),
                 origin: package.origin,
-                direct: direct.contains(&(ecosystem, key_of(ecosystem, &package.name))),
+                direct: asked.is_some_and(|asked| asked.contains(&key)),
                 licence: package.licence.clone(),
+            });
+        }
+        packages.sort_by(|a, b| {
+            (!a.direct, &a.name, &a.version).cmp(&(!b.direct, &b.name, &b.version))
+        });
+        if !packages.is_empty() {
+            report.locked.push(LockedFile {
                 lockfile: lock.facts.path.clone(),
+                ecosystem,
+                packages,
+                more_packages: 0,
             });
         }
     }
     report.licence_unknown = count(unknown.len());
-    report.locked.sort_by(|a, b| {
-        (!a.direct, a.ecosystem, &a.name, &a.version).cmp(&(
-            !b.direct,
-            b.ecosystem,
-            &b.name,
-            &b.version,
-        ))
-    });
+    report
+        .locked
+        .sort_by_key(|file| (file.lockfile.matches('/').count(), file.lockfile.clone()));
     report.licences = licences
         .into_iter()
         .map(|(licence, packages)| LicenceGroup {

@@ -14,6 +14,9 @@ pub use super::dependency_kinds::{
 /// Items kept of a list inside an entry when a report is summarised.
 const MAX_NESTED: usize = 6;
 
+/// Packages kept of one lock file when a report is summarised.
+const MAX_PACKAGES: usize = 25;
+
 /// Counts for one ecosystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -89,7 +92,8 @@ pub struct Direct {
     pub locked: Option<String>,
     /// What it is for.
     pub kind: Kind,
-    /// Where it comes from.
+    /// Where it comes from when that is not a registry.
+    #[serde(default, skip_serializing_if = "Origin::is_registry")]
     pub origin: Origin,
     /// Address or path when it does not come from a registry; never with credentials.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,25 +111,38 @@ pub struct Direct {
     pub more_places: u32,
 }
 
+/// The packages of a lock file, those that a manifest asks for first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LockedFile {
+    /// Path of the lock file, or of `go.mod`.
+    pub lockfile: String,
+    /// The package manager.
+    pub ecosystem: Ecosystem,
+    /// The package versions in it.
+    pub packages: Vec<Locked>,
+    /// Packages left out of this summary.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_packages: u32,
+}
+
 /// A package version in a lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Locked {
-    /// The package manager.
-    pub ecosystem: Ecosystem,
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Where it comes from.
+    /// Where it comes from when that is not a registry.
+    #[serde(default, skip_serializing_if = "Origin::is_registry")]
     pub origin: Origin,
-    /// Whether a manifest asks for it by name.
+    /// Whether a manifest that this lock file belongs to asks for it by name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct: bool,
     /// Its licence, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
-    /// Path of the lock file.
-    pub lockfile: String,
 }
 
 /// One of several locked versions of a package.
@@ -294,9 +311,9 @@ pub struct DependencyReport {
     pub unused: Listing<Unused>,
     /// Packages that a lock file holds in several versions.
     pub duplicates: Listing<Duplicate>,
-    /// What the manifests of the product ask for.
+    /// What the manifests of the product ask for themselves; in a summary only at depth deep, as the manifests say it.
     pub direct: Listing<Direct>,
-    /// Which folders use which dependency; only at depth deep.
+    /// Which folders use which dependency; from depth medium on.
     pub usage: Listing<Usage>,
     /// The manifests.
     pub manifests: Listing<Manifest>,
@@ -304,8 +321,8 @@ pub struct DependencyReport {
     pub licences: Listing<LicenceGroup>,
     /// Locked packages whose licence is stated in none of these.
     pub licence_unknown: u32,
-    /// All locked packages; from depth medium on.
-    pub locked: Listing<Locked>,
+    /// The locked packages of each lock file; from depth medium on, in a summary only at depth deep.
+    pub locked: Listing<LockedFile>,
     /// Manifests in `vendor` folders, which are not read.
     pub vendored_manifests: u32,
 }
@@ -382,7 +399,17 @@ impl Report for DependencyReport {
         &mut self.incomplete
     }
 
+    fn leave_out(&mut self) {
+        if self.depth < Depth::Deep {
+            self.direct.keep(0);
+            self.locked.keep(0);
+        }
+    }
+
     fn shorten_entries(&mut self) {
+        for each in self.locked.iter_mut() {
+            each.more_packages += shorten(&mut each.packages, MAX_PACKAGES);
+        }
         for each in self.direct.iter_mut() {
             each.more_places += shorten(&mut each.places, MAX_NESTED);
         }

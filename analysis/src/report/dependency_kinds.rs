@@ -59,16 +59,38 @@ pub enum Kind {
 
 /// Where a package comes from.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "camelCase")]
 pub enum Origin {
+    #[default]
     Registry,
     /// Another package of this repository.
     Workspace,
     Git,
     Path,
     Url,
+}
+
+impl Origin {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with a reference"
+    )]
+    pub(super) fn is_registry(&self) -> bool {
+        *self == Self::Registry
+    }
 }
 
 /// What a manifest belongs to, judged by its folder.

@@ -40,6 +40,9 @@ pub trait Report: Serialize + Clone {
     /// Returns the parts that are missing or cut short.
     fn incomplete(&mut self) -> &mut Listing<Incomplete>;
 
+    /// Drops from a summary what its depth does not answer; the complete report has it.
+    fn leave_out(&mut self) {}
+
     /// Cuts the lists inside the entries of its lists.
     fn shorten_entries(&mut self) {}
 
@@ -63,6 +66,7 @@ fn json_size(value: &impl Serialize) -> usize {
 pub fn summarise<R: Report>(report: &R, tokens: usize) -> R {
     let room = tokens.min(MAX_TOKENS) * BYTES_PER_TOKEN;
     let mut short = report.clone();
+    short.leave_out();
     if json_size(&short) <= room {
         return short;
     }

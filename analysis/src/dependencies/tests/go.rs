@@ -25,16 +25,15 @@ fn modules_replacements_and_usage() {
         line(&report, "github.com/pkg/errors"),
         "github.com/pkg/errors v0.9.1 -> v0.9.1 Normal Registry go.mod:5"
     );
-    assert_eq!(direct(&report, "github.com/deep/one").kind, Kind::Indirect);
+    assert!(report.direct.iter().all(|each| each.kind != Kind::Indirect));
     assert_eq!(
         direct(&report, "github.com/local/thing")
             .location
             .as_deref(),
         Some("thing")
     );
-    let locked: Vec<&str> = report
-        .locked
-        .iter()
+    let locked: Vec<&str> = locked(&report)
+        .into_iter()
         .map(|each| each.name.as_str())
         .collect();
     assert_eq!(locked.len(), 6, "{locked:?}");
@@ -45,6 +44,40 @@ fn modules_replacements_and_usage() {
         "Go (3 direct, 6 locked); 1 locked in several versions; 1 unused"
     );
     assert_eq!(unused(&report), ["github.com/pkg/errors"]);
+}
+
+/// What one module asks for is in another there for the sake of others.
+#[test]
+fn direct_is_judged_for_each_module() {
+    let repository = Repository::with(&[
+        (
+            "go.mod",
+            "module example.com/app\n\nrequire golang.org/x/text v0.1.0\n",
+        ),
+        (
+            "gcs/go.mod",
+            "module example.com/app/gcs\n\nrequire (\n\tgolang.org/x/text v0.1.0 // indirect\n\tgolang.org/x/oauth2 v0.2.0\n)\n",
+        ),
+    ]);
+    let report = repository.report(Depth::Medium);
+    let mut found: Vec<(String, bool)> = Vec::new();
+    for file in report.locked.iter() {
+        let packages = file.packages.iter();
+        found.extend(packages.map(|each| {
+            let name = format!("{} {}", file.lockfile, each.name);
+            (name, each.direct)
+        }));
+    }
+    let expected = [
+        ("go.mod golang.org/x/text", true),
+        ("gcs/go.mod golang.org/x/oauth2", true),
+        ("gcs/go.mod golang.org/x/text", false),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(name, direct)| (name.to_owned(), direct))
+    );
+    assert_eq!(report.direct.len(), 2);
 }
 
 #[test]

@@ -14,9 +14,8 @@ fn licences(repository: &Repository, caches: &Repository) -> Vec<String> {
     };
     let root = repository.folder.path();
     let report = dependencies(root, Depth::Medium, &found, &patient()).unwrap();
-    let mut known: Vec<String> = report
-        .locked
-        .iter()
+    let mut known: Vec<String> = locked(&report)
+        .into_iter()
         .filter_map(|each| Some(format!("{} {}", each.name, each.licence.as_ref()?)))
         .collect();
     known.sort();

@@ -112,3 +112,9 @@ pub(super) fn unused(report: &DependencyReport) -> Vec<&str> {
         .map(|each| each.name.as_str())
         .collect()
 }
+
+/// Returns the packages of all lock files.
+fn locked(report: &DependencyReport) -> Vec<&Locked> {
+    let files = report.locked.iter();
+    files.flat_map(|file| &file.packages).collect()
+}

@@ -138,9 +138,8 @@ fn pnpm_lock_of_version_9_with_catalog() {
         ["vite 5.4.0"]
     );
     assert!(
-        report
-            .locked
-            .iter()
+        locked(&report)
+            .into_iter()
             .any(|each| each.name == "@types/node" && each.version == "20.0.0")
     );
 }
@@ -162,9 +161,8 @@ fn pnpm_locks_of_older_versions() {
             ("pnpm-lock.yaml", lock),
         ]);
         let report = repository.report(Depth::Medium);
-        let locked: Vec<String> = report
-            .locked
-            .iter()
+        let locked: Vec<String> = locked(&report)
+            .into_iter()
             .map(|each| format!("{} {}", each.name, each.version))
             .collect();
         assert_eq!(

@@ -55,7 +55,7 @@ fn pyproject_with_uv_lock() {
     assert_eq!(reason(&report, "direct"), Some(LooseReason::GitPinned));
     assert_eq!(reason(&report, "pyyaml"), None, "the lock file decides");
     assert_eq!(
-        report.locked.len(),
+        locked(&report).len(),
         2,
         "the project itself is no dependency"
     );
@@ -77,9 +77,8 @@ fn poetry_with_its_lock() {
     assert_eq!(direct(&report, "local").location.as_deref(), Some("local"));
     assert!(report.direct.iter().all(|each| each.name != "python"));
     assert!(
-        report
-            .locked
-            .iter()
+        locked(&report)
+            .into_iter()
             .any(|each| each.name == "asgiref" && !each.direct)
     );
 }

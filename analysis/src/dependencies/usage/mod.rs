@@ -14,7 +14,7 @@ use crate::paths::{folder_of, name_of};
 use crate::report::dependencies::{Confidence, Ecosystem, ModuleUse, Role, Unused, Usage};
 use crate::tree::file_list::FileList;
 use crate::workers::in_parallel;
-use crate::{AnalysisError, Budget, Incomplete};
+use crate::{AnalysisError, Budget, Depth, Incomplete};
 
 /// Larger source files are generated; reading them costs more than it tells.
 const MAX_SOURCE_SIZE: u64 = 2 << 20;
@@ -90,6 +90,7 @@ struct Index {
 pub(super) fn trace(
     listing: &FileList,
     manifests: &[ManifestFacts],
+    depth: Depth,
     budget: &Budget,
 ) -> Result<Traced, AnalysisError> {
     let mut incomplete = Vec::new();
@@ -166,7 +167,11 @@ pub(super) fn trace(
         );
     }
     let usage = usages(listing, manifests, &evidence);
-    let unused = unused::unused(listing, manifests, budget)?;
+    let unused = if depth == Depth::Deep {
+        unused::unused(listing, manifests, budget)?
+    } else {
+        Vec::new()
+    };
     Ok(Traced {
         usage,
         unused,
