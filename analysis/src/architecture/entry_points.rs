@@ -19,7 +19,16 @@ pub(crate) fn find(sources: Sources<'_>, packages: &[FoundPackage]) -> Listing<E
         .flat_map(|package| package.entry_points.iter().cloned())
         // Tests are run, but nothing starts in them.
         .filter(|entry| entry.kind != EntryKind::Test)
+        // Nor are programs that only tests run part of the product.
+        .filter(|entry| {
+            let file = sources.tree.find(&entry.path);
+            entry.kind != EntryKind::Binary || file.is_none_or(|file| !file.is_test)
+        })
         .collect();
+    // A manifest may name what is by convention the program of another package.
+    entries.sort_by_key(|entry| entry.basis == "convention");
+    let mut seen: HashSet<(String, bool)> = HashSet::new();
+    entries.retain(|entry| seen.insert((entry.path.clone(), entry.kind == EntryKind::Binary)));
     let named: HashSet<String> = entries.iter().map(|entry| entry.path.clone()).collect();
     let files = sources.tree.files.iter();
     for file in files.filter(|file| file.origin == Origin::Own && !file.is_test) {

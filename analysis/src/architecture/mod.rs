@@ -124,7 +124,7 @@ pub fn architecture(
         } else {
             report.graph = Some(graph::report(&tree, &files, &groups));
             budget.check()?;
-            report.public_surface = Some(surface::report(&tree, &files, &groups));
+            report.public_surface = Some(surface::report(&tree, &files, &groups, &packages));
         }
         report.conventions = Some(conventions::find(sources, budget));
         budget.check()?;

@@ -18,7 +18,9 @@ struct Contents {
     generated: u64,
     data: u64,
     prose: u64,
+    /// Tests among the files of programming languages.
     tests: u64,
+    programs: u64,
     languages: HashMap<LanguageId, u64>,
 }
 
@@ -37,13 +39,16 @@ pub(crate) fn find(tree: &Tree, packages: &[FoundPackage]) -> Listing<FolderRole
             }
             let contents = folders.entry(folder).or_default();
             contents.files += 1;
-            contents.tests += u64::from(file.is_test);
             match file.origin {
                 Origin::Own => {}
                 Origin::Generated => contents.generated += 1,
                 Origin::Vendored => contents.vendored += 1,
             }
             if let Some(language) = file.language() {
+                if language.get().nature == Nature::Program {
+                    contents.programs += 1;
+                    contents.tests += u64::from(file.is_test);
+                }
                 match language.get().nature {
                     Nature::Program | Nature::Markup => {
                         *contents.languages.entry(language).or_default() += 1;
@@ -118,9 +123,9 @@ fn role(folder: &str, contents: &Contents, by_name: Option<Role>, is_package: bo
         Role::Configuration
     } else if by_name == Some(Role::Source) {
         Role::Source
-    } else if mostly(contents.tests) {
+    } else if contents.programs > 0 && contents.tests * 2 > contents.programs {
         Role::Tests
-    } else if mostly(code) {
+    } else if mostly(code) || contents.programs > 0 {
         Role::Source
     } else {
         role_by_contents(contents)
@@ -163,8 +168,11 @@ fn role_by_contents(contents: &Contents) -> Role {
     let code: u64 = contents.languages.values().sum();
     if code > 0 && code >= contents.prose {
         Role::Source
-    } else if contents.prose > 0 && contents.prose >= contents.data {
+    } else if contents.prose > 0 && contents.data == 0 {
         Role::Documentation
+    } else if contents.prose > 0 && code == 0 && contents.data > 0 {
+        // Prose beside data may be anything: a plugin of an assistant, say.
+        Role::Other
     } else if contents.data > 0 {
         Role::Data
     } else {

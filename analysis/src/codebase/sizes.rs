@@ -99,7 +99,7 @@ pub(super) fn report(tree: &Tree, depth: Depth) -> CodebaseReport {
 
 /// Counts a file as test or production; returns its lines of test code.
 fn count_tests(file: &TreeFile, language: LanguageId, tests: &mut TestShare) -> u64 {
-    if language.get().nature != Nature::Program {
+    if language.get().nature != Nature::Program || (file.is_aside && !file.is_test) {
         return 0;
     }
     let test_code = if file.is_test {

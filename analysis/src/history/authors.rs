@@ -87,12 +87,17 @@ impl Identities {
             } else {
                 number
             };
-            let same_name = if is_personal_name(name, &lower) {
-                *by_name.entry(lower).or_insert(number)
-            } else {
-                number
+            let mut named = |name: String| {
+                if is_personal_name(&name) {
+                    *by_name.entry(name).or_insert(number)
+                } else {
+                    number
+                }
             };
-            for other in [same_mail, same_name] {
+            let same_name = named(lower);
+            // Who is called like the login of another is the same person.
+            let same_login = login_of(mail).map_or(number, named);
+            for other in [same_mail, same_name, same_login] {
                 let (one, other) = (root_of(&mut first, number), root_of(&mut first, other));
                 let (low, high) = (one.min(other), one.max(other));
                 first[high] = low;
@@ -159,11 +164,18 @@ fn is_personal_mail(mail: &[u8]) -> bool {
         && !matches!(host, b"" | b"localhost" | b"localhost.localdomain")
 }
 
-/// Returns whether a name is likely to be that of one person: a full name or a handle, but not a first name.
-fn is_personal_name(name: &str, lower: &str) -> bool {
-    let is_full = name.split_whitespace().nth(1).is_some();
-    let is_handle = name.chars().count() >= 4 && (name == lower || name.contains(char::is_numeric));
-    (is_full || is_handle) && !NOBODY.contains(&lower)
+/// Returns whether a name can be that of one person. Two people of one repository who both go by the same first name
+/// alone are rare; one who commits from several addresses is not.
+fn is_personal_name(lower: &str) -> bool {
+    lower.chars().count() >= 3 && !NOBODY.contains(&lower)
+}
+
+/// Returns the login in an address that GitHub gives: `123+login@users.noreply.github.com`.
+fn login_of(mail: &[u8]) -> Option<String> {
+    let local = mail.strip_suffix(b"@users.noreply.github.com")?;
+    let local = String::from_utf8_lossy(local);
+    let login = local.rsplit('+').next().unwrap_or_default();
+    Some(login.to_owned())
 }
 
 fn is_bot(name: &str, mail: &[u8]) -> bool {
@@ -210,9 +222,21 @@ mod tests {
     }
 
     #[test]
+    fn one_word_names_and_logins_are_one_person() {
+        let (_, of) = merged(&[
+            ("Marcono", "m@x.com"),
+            ("Marcono", "123+Marcono@users.noreply.github.com"),
+            ("Marc Ono", "marcono@users.noreply.github.com"),
+            ("David", "d@a.com"),
+            ("David", "d@b.com"),
+        ]);
+        assert_eq!(of, [0, 0, 0, 1, 1]);
+    }
+
+    #[test]
     fn different_people_stay_apart() {
         for people in [
-            [("David", "d@a.com"), ("David", "d@b.com")],
+            [("Al", "al@a.com"), ("Al", "al@b.com")],
             [("root", "root@localhost"), ("Ann Lee", "root@localhost")],
             [("unknown", "a@x.com"), ("unknown", "b@x.com")],
             [

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::date::{date, now};
 use super::{Author, Change, Commit, History};
-use crate::paths::top_folder_of;
+use crate::paths::{name_of, top_folder_of};
 use crate::report::Listing;
 use crate::report::history::{FolderOwners, HistoryReport, Hotspot, Owner};
 use crate::tree::classify::Origin;
@@ -13,6 +13,9 @@ use crate::tree::working_tree::{Tree, TreeFile};
 
 /// Most hotspots kept in the complete report.
 const MAX_HOTSPOTS: usize = 500;
+
+/// Commits that make an owner.
+const MIN_COMMITS: u32 = 2;
 
 /// From which age on a change counts less, and the time after which it counts half of that.
 const FULL_WEIGHT: f64 = 365.0 * 86_400.0;
@@ -113,6 +116,17 @@ fn is_own_code(file: &TreeFile) -> bool {
         })
 }
 
+/// Returns whether a file only says how the code is built: every release changes it.
+fn is_manifest(path: &str) -> bool {
+    let name = name_of(path);
+    matches!(
+        name,
+        "pom.xml" | "build.xml" | "ivy.xml" | "packages.config"
+    ) || [".csproj", ".vcxproj", ".fsproj", ".props", ".targets"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
+}
+
 #[expect(clippy::cast_precision_loss, reason = "a score for people")]
 fn hotspots(
     history: &History,
@@ -127,7 +141,14 @@ fn hotspots(
         .filter_map(|(path, churn)| {
             let file = tree
                 .find(path)
-                .filter(|file| is_own_code(file) && file.is_test == of_tests)?;
+                .filter(|file| is_own_code(file) && !is_manifest(&file.path))
+                .filter(|file| {
+                    if of_tests {
+                        file.is_test
+                    } else {
+                        file.is_product()
+                    }
+                })?;
             Some(Hotspot {
                 path: path.clone(),
                 score: (churn.weight * file.lines.code as f64).sqrt(),
@@ -211,6 +232,9 @@ struct Shares {
 struct Share {
     weight: f64,
     last: i64,
+    commits: u32,
+    /// The last commit that was counted; changes come commit by commit.
+    counted: Option<u32>,
 }
 
 impl Shares {
@@ -219,6 +243,7 @@ impl Shares {
         let share = self.people.entry(commit.author).or_default();
         share.weight += weight * lines(change);
         share.last = share.last.max(commit.time);
+        share.commits += u32::from(share.counted.replace(change.commit) != Some(change.commit));
     }
 
     fn sorted(&self) -> Vec<(u32, Share)> {
@@ -246,6 +271,8 @@ impl Shares {
             churn: self.churn,
             owners: people
                 .iter()
+                // Who was here once, with a large change perhaps, knows no more of it.
+                .filter(|(_, share)| share.commits >= MIN_COMMITS)
                 .take(3)
                 .map(|&(author, share)| Owner {
                     name: authors[author as usize].name.clone(),

@@ -106,13 +106,13 @@ pub struct FolderSize {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestShare {
-    /// Files that are tests as a whole, by their path.
+    /// Files that are tests as a whole, by their path (in Rust, where the name alone says it, also by what is in them).
     pub test_files: u64,
-    /// Files that are not tests.
+    /// Files that are neither tests nor examples nor documentation.
     pub production_files: u64,
     /// Code lines in test files and in `#[cfg(test)]` items.
     pub test_code: u64,
-    /// Code lines that are not tests.
+    /// Code lines of those files, without such items.
     pub production_code: u64,
     /// Lines of test code for each line of production code.
     pub ratio: f64,
@@ -330,6 +330,9 @@ pub struct CloneSpot {
     pub last_line: u64,
 }
 
+/// The share of the code from which a language is worth a mention: one part in so many.
+const MOSTLY: u64 = 10;
+
 impl Report for CodebaseReport {
     fn headline(&self) -> String {
         let in_code = || self.languages.iter().filter(|entry| entry.is_code);
@@ -345,6 +348,7 @@ impl Report for CodebaseReport {
             }
         )];
         let languages: Vec<&str> = in_code()
+            .filter(|entry| entry.size.lines.code * MOSTLY > code)
             .take(3)
             .map(|entry| entry.language.as_str())
             .collect();
@@ -363,7 +367,7 @@ impl Report for CodebaseReport {
         }
         if let Some(markers) = &self.markers {
             parts.push(counted(
-                markers.list.total(),
+                markers.todo + markers.fixme + markers.hack + markers.xxx,
                 "marker of open work",
                 "markers of open work",
             ));

@@ -53,7 +53,7 @@ pub(crate) fn map(
     let mut numbers: Vec<usize> = (0..input.tree.files.len())
         .filter(|&number| {
             let file = &input.tree.files[number];
-            file.origin == Origin::Own && !file.is_test && has_symbols(file)
+            file.origin == Origin::Own && file.is_product() && has_symbols(file)
         })
         .collect();
     let wanted = numbers.len();

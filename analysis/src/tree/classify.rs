@@ -246,9 +246,8 @@ pub(crate) fn is_test_path(path: &str) -> bool {
             .any(|suffix| stem.ends_with(suffix))
     };
     match extension {
-        "rs" => {
-            stem == "tests" || stem == "test" || stem.ends_with("_test") || stem.ends_with("_tests")
-        }
+        // `one_test.rs` may be about tests: the text of such a file decides.
+        "rs" => stem == "tests" || stem == "test",
         "go" | "dart" | "ex" | "exs" => stem.ends_with("_test"),
         "py" => {
             stem.starts_with("test_")
@@ -258,7 +257,8 @@ pub(crate) fn is_test_path(path: &str) -> bool {
         }
         "rb" => stem.ends_with("_spec") || stem.ends_with("_test"),
         "java" | "kt" | "scala" | "cs" | "swift" | "groovy" | "php" => {
-            stem.ends_with("Test")
+            is_in_test_module(path)
+                || stem.ends_with("Test")
                 || stem.ends_with("Tests")
                 || stem.ends_with("Spec")
                 || stem.ends_with("IT")
@@ -272,6 +272,46 @@ pub(crate) fn is_test_path(path: &str) -> bool {
         "ts" | "tsx" | "js" | "jsx" | "mjs" | "cjs" | "mts" | "cts" | "vue" => dotted(stem),
         _ => false,
     }
+}
+
+/// Returns whether a file is in a module of Maven or Gradle that only tests: `test-shrinker/src/main/java`.
+fn is_in_test_module(path: &str) -> bool {
+    let Some((modules, _)) = path.split_once("/src/") else {
+        return false;
+    };
+    modules.split('/').any(|module| {
+        module.starts_with("test-")
+            || ["-tests", "integration-test", "-test-suite"]
+                .iter()
+                .any(|end| module.ends_with(end))
+    })
+}
+
+/// Folders of code that shows or describes the product and is not part of it.
+const ASIDE_FOLDERS: &[&str] = &[
+    "example", "examples", "samples", "demo", "demos", "doc", "docs",
+];
+
+/// Folders of the product: what is called `docs` in them is a part of it.
+const PRODUCT_FOLDERS: &[&str] = &[
+    "src", "lib", "app", "apps", "internal", "pkg", "cmd", "core",
+];
+
+/// Returns whether a path is that of an example or of documentation.
+pub(crate) fn is_aside_path(path: &str) -> bool {
+    let mut parts = path.split('/').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() || PRODUCT_FOLDERS.contains(&part) {
+            return false;
+        }
+        if ASIDE_FOLDERS
+            .iter()
+            .any(|folder| part.eq_ignore_ascii_case(folder))
+        {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -331,17 +371,35 @@ mod tests {
             "src/a.spec.ts",
             "test_a.py",
             "src/FooTest.java",
+            "test-shrinker/src/main/java/Main.java",
         ] {
             assert!(is_test_path(path), "{path}");
         }
         for path in [
             "src/a.rs",
             "src/latest.ts",
+            "src/one_test.rs",
+            "spring-test/src/main/java/Main.java",
             "contest.py",
             "src/testing_ground.go",
             "tests",
         ] {
             assert!(!is_test_path(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn paths_tell_what_is_aside() {
+        for path in ["docs/conf.py", "examples/a/src/main.rs", "docs/make.bat"] {
+            assert!(is_aside_path(path), "{path}");
+        }
+        for path in [
+            "src/docs/page.ts",
+            "docs",
+            "django/docs.py",
+            "lib/demo/a.rb",
+        ] {
+            assert!(!is_aside_path(path), "{path}");
         }
     }
 }

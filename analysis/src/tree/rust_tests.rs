@@ -10,6 +10,26 @@ use super::masking::code_only;
 /// How attributes begin that hold for tests alone: `#[cfg(test)]`, `#[cfg(all(test, unix))]`.
 const ATTRIBUTES: [&[u8]; 2] = [b"#[cfg(test)", b"#[cfg(all(test"];
 
+/// Returns whether a file whose name ends in `_test` has tests of its own, and not only such that go with its code.
+pub(crate) fn is_test_file(path: &str, bytes: &[u8], grammar: &Grammar) -> bool {
+    if !(path.ends_with("_test.rs") || path.ends_with("_tests.rs")) {
+        return false;
+    }
+    let inside = test_ranges(bytes, grammar);
+    let code = code_only(bytes, grammar);
+    [
+        &b"#[test]"[..],
+        b"::test]",
+        b"::test(",
+        b"#[rstest",
+        b"#![cfg(test)]",
+    ]
+    .iter()
+    .any(|mark| {
+        memmem::find_iter(&code, mark).any(|at| !inside.iter().any(|range| range.contains(&at)))
+    })
+}
+
 /// Returns the byte ranges of `#[cfg(test)]` items, attribute included.
 pub(crate) fn test_ranges(bytes: &[u8], grammar: &Grammar) -> Vec<Range<usize>> {
     // Masking takes a copy, which most files don't need.

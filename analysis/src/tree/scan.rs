@@ -14,6 +14,7 @@ use super::language::{self, Guess, LanguageId};
 use super::lexer::{self, LineCounts};
 use super::markers;
 use super::rust_tests;
+use super::syntax::Nature;
 use super::vendored;
 use super::working_tree::{Content, Tree, TreeFile};
 use crate::open;
@@ -101,7 +102,23 @@ pub(crate) fn scan(
         .sort_unstable_by(|one, other| one.path.cmp(&other.path));
     vendored::mark_by_folder(root, &mut tree, &attributes);
     tree.nested_repositories.sort_unstable();
+    keep_what_there_is(&mut tree);
     Ok(tree)
+}
+
+/// In a repository of examples or documentation these are the product.
+fn keep_what_there_is(tree: &mut Tree) {
+    let code = |file: &&TreeFile| {
+        let is_program = |language: LanguageId| language.get().nature == Nature::Program;
+        file.origin == Origin::Own && !file.is_test && file.language().is_some_and(is_program)
+    };
+    let all = tree.files.iter().filter(code).count();
+    let aside = tree.files.iter().filter(code).filter(|file| file.is_aside);
+    if aside.count() * 2 > all {
+        for file in &mut tree.files {
+            file.is_aside = false;
+        }
+    }
 }
 
 struct Shared {
@@ -194,6 +211,7 @@ impl Visitor<'_> {
         let mut file = TreeFile {
             origin: classify::origin_by_path(&path),
             is_test: classify::is_test_path(&path),
+            is_aside: classify::is_aside_path(&path),
             path,
             real,
             size: 0,
@@ -283,6 +301,7 @@ fn inspect(bytes: &[u8], language: LanguageId, reading: Reading, file: &mut Tree
             }
         }
         Reading::Sources => {
+            file.is_test |= rust_tests::is_test_file(&file.path, bytes, grammar);
             if file.origin == Origin::Own
                 && !classify::is_generated_text(language.name(), bytes, u64::MAX)
             {
@@ -298,6 +317,7 @@ fn inspect(bytes: &[u8], language: LanguageId, reading: Reading, file: &mut Tree
             {
                 file.origin = Origin::Generated;
             }
+            file.is_test |= rust_tests::is_test_file(&file.path, bytes, grammar);
             if language.name() == "Rust" && !file.is_test {
                 for range in rust_tests::test_ranges(bytes, grammar) {
                     file.test_lines += lexer::count(&bytes[range], grammar);

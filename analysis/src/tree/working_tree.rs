@@ -34,6 +34,8 @@ pub(crate) struct TreeFile {
     pub(crate) content: Content,
     pub(crate) origin: Origin,
     pub(crate) is_test: bool,
+    /// Examples and documentation, unless most of the code is that.
+    pub(crate) is_aside: bool,
     pub(crate) lines: LineCounts,
     /// Lines of `#[cfg(test)]` items; part of `lines`.
     pub(crate) test_lines: LineCounts,
@@ -47,6 +49,11 @@ impl TreeFile {
         self.origin = Origin::Vendored;
         self.markers.clear();
         self.source = None;
+    }
+
+    /// Returns whether the file is neither test nor example nor documentation.
+    pub(crate) fn is_product(&self) -> bool {
+        !self.is_test && !self.is_aside
     }
 
     pub(crate) fn language(&self) -> Option<LanguageId> {

@@ -1,7 +1,9 @@
 //! Names, versions, members and commands that manifests state in more than one place, and words that only look like marks.
 
 use crate::support::Repo;
-use analysis::report::architecture::{ArchitectureReport, CommandPurpose, Package};
+use analysis::report::architecture::{
+    ArchitectureReport, CommandPurpose, EntryKind, Package, Role,
+};
 use analysis::{Budget, Depth, Report as _, architecture, codebase};
 
 fn analysed(repo: &Repo) -> ArchitectureReport {
@@ -164,4 +166,99 @@ fn rules_of_proguard_are_no_qmake() {
         .map(|it| (it.language.as_str(), it.size.files))
         .collect();
     assert_eq!(found, [("QMake", 2)]);
+}
+
+#[test]
+fn programs_are_listed_once_and_those_of_tests_are_none() {
+    let repo = Repo::new();
+    repo.write("Cargo.toml", "[workspace]\nmembers = [\"cli\", \"server\", \"tests\"]\n")
+        .write(
+            "cli/Cargo.toml",
+            "[package]\nname = \"cli\"\n[[bin]]\nname = \"cli\"\npath = \"src/main.rs\"\n[[bin]]\nname = \"server\"\npath = \"../server/src/main.rs\"\n",
+        )
+        .write("cli/src/main.rs", "fn main() {}\n")
+        .write("server/Cargo.toml", "[package]\nname = \"server\"\nautobins = false\n")
+        .write("server/src/main.rs", "fn main() {}\n")
+        .write("tests/Cargo.toml", "[package]\nname = \"tests\"\n")
+        .write("tests/src/lib.rs", "")
+        .write("tests/src/bin/fake_server.rs", "fn main() {}\n");
+    let report = architecture(
+        repo.path(),
+        Depth::Medium,
+        &Budget::for_depth(Depth::Medium),
+    );
+    let report = report.unwrap();
+    let programs: Vec<(&str, &str)> = report
+        .entry_points
+        .items
+        .iter()
+        .filter(|entry| entry.kind == EntryKind::Binary)
+        .map(|entry| (entry.name.as_str(), entry.path.as_str()))
+        .collect();
+    assert_eq!(
+        programs,
+        [("cli", "cli/src/main.rs"), ("server", "server/src/main.rs")]
+    );
+    assert!(
+        report.headline().contains("2 binaries"),
+        "{}",
+        report.headline()
+    );
+}
+
+#[test]
+fn folders_are_what_most_of_their_code_is() {
+    let repo = Repo::new();
+    repo.write("go.mod", "module x\n")
+        .write("zipfs/fs.go", "package zipfs\n")
+        .write("zipfs/file.go", "package zipfs\n")
+        .write("zipfs/fs_test.go", "package zipfs\n")
+        .write("checks/a_test.go", "package checks\n")
+        .write("plugin/skills/a/SKILL.md", "# A\n")
+        .write("plugin/skills/b/SKILL.md", "# B\n")
+        .write("plugin/plugin.json", "{}\n")
+        .write("notes/a.md", "# A\n");
+    for number in 0..4 {
+        repo.write(&format!("zipfs/testdata/{number}.txt"), "x\n");
+    }
+    let report = architecture(
+        repo.path(),
+        Depth::Shallow,
+        &Budget::for_depth(Depth::Shallow),
+    );
+    let report = report.unwrap();
+    let role = |folder: &str| {
+        let mut folders = report.folders.items.iter();
+        folders.find(|it| it.folder == folder).unwrap().role
+    };
+    assert_eq!(
+        ["zipfs", "checks", "plugin", "notes"].map(role),
+        [Role::Source, Role::Tests, Role::Other, Role::Documentation]
+    );
+}
+
+#[test]
+fn what_nobody_can_use_is_no_public_surface() {
+    let repo = Repo::new();
+    repo.write("go.mod", "module x\n")
+        .write("mem/mem.go", "package mem\nfunc Open() {}\n")
+        .write("internal/common/c.go", "package common\nfunc Hidden() {}\n")
+        .write("tool/Cargo.toml", "[package]\nname = \"tool\"\n")
+        .write(
+            "tool/src/main.rs",
+            "mod parts;\npub fn run() {}\nfn main() {}\n",
+        )
+        .write("tool/src/parts.rs", "pub fn part() {}\n")
+        .write("kit/Cargo.toml", "[package]\nname = \"kit\"\n")
+        .write("kit/src/lib.rs", "pub fn kit() {}\n")
+        .write("kit/src/main.rs", "pub fn program() {}\nfn main() {}\n");
+    let report = architecture(
+        repo.path(),
+        Depth::Medium,
+        &Budget::for_depth(Depth::Medium),
+    );
+    let surface = report.unwrap().public_surface.unwrap();
+    let mut names: Vec<String> = surface.items.into_iter().flat_map(|it| it.names).collect();
+    names.sort();
+    assert_eq!(names, ["Open", "kit"]);
 }

@@ -167,8 +167,10 @@ fn a_cut_history_is_told_and_the_next_question_goes_on() {
 #[test]
 fn bots_and_reformatting_own_nothing() {
     let repo = Repo::init();
-    repo.write("src/a.rs", "fn a() {}\n".repeat(10))
-        .commit("Ann Lee", START);
+    for lines in [5, 10] {
+        repo.write("src/a.rs", "fn a() {}\n".repeat(lines))
+            .commit("Ann Lee", START);
+    }
     repo.write("src/a.rs", "fn  a()  {}\n".repeat(10))
         .commit("Bob Ray", START + DAY);
     let id = repo.git(&["rev-parse", "HEAD"]);
@@ -185,7 +187,7 @@ fn bots_and_reformatting_own_nothing() {
     assert_eq!(folder.owners[0].name, "Ann Lee");
     assert_eq!((history.authors, history.bus_factor), (2, Some(1)));
     let hotspot = &history.hotspots.items[0];
-    assert_eq!((hotspot.commits, hotspot.authors), (2, 1));
+    assert_eq!((hotspot.commits, hotspot.authors), (3, 1));
 }
 
 #[test]
@@ -222,8 +224,10 @@ fn the_last_year_weighs_most() {
         .commit("Ann", START);
     repo.write("src/a.rs", "fn aa() {}\n".repeat(100))
         .commit("Ann", START + DAY);
-    repo.write("src/b.rs", "fn bb() {}\n".repeat(100))
-        .commit("Bob", START + 5 * 366 * DAY);
+    for lines in [50, 100] {
+        repo.write("src/b.rs", "fn bb() {}\n".repeat(lines))
+            .commit("Bob", START + 5 * 366 * DAY);
+    }
     let history = history(repo.path());
     let owners = &history.owners.items[0].owners;
     assert_eq!(owners[0].name, "Bob");
@@ -281,4 +285,66 @@ fn tests_have_hotspots_of_their_own() {
     };
     assert_eq!(paths(&history.hotspots), ["src/a.rs"]);
     assert_eq!(paths(&history.test_hotspots), ["tests/a.rs"]);
+}
+
+#[test]
+fn owners_come_back_and_are_one_person() {
+    let repo = Repo::init();
+    let change = |number: i64, lines: usize, name: &str, mail: &str| {
+        repo.write("src/a.rs", format!("fn a{number}() {{}}\n").repeat(lines));
+        repo.git(&["add", "-A"]);
+        let author = format!("{name} <{mail}>");
+        let date = format!("{} +0000", START + number * DAY);
+        let output = std::process::Command::new("git")
+            .arg("-C")
+            .arg(repo.path())
+            .args(["-c", "user.name=x", "-c", "user.email=x@y.z"])
+            .args(["commit", "-q", "-m", "change", "--author", &author])
+            .env("GIT_AUTHOR_DATE", &date)
+            .env("GIT_COMMITTER_DATE", &date)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+    };
+    change(1, 10, "Inger", "inger@work.com");
+    change(2, 20, "Once", "once@x.com");
+    change(3, 12, "Inger", "7+Inger@users.noreply.github.com");
+    change(4, 14, "Inger", "inger@home.org");
+    let history = history(repo.path());
+    assert_eq!(history.authors, 2);
+    let owners: Vec<(&str, &str)> = history.owners.items[0]
+        .owners
+        .iter()
+        .map(|owner| (owner.name.as_str(), owner.last_change.as_str()))
+        .collect();
+    // 1,600,000,000 is the 13th of September 2020.
+    assert_eq!(owners, [("Inger", "2020-09-17")]);
+}
+
+#[test]
+fn examples_documentation_and_manifests_are_no_hotspots() {
+    let repo = Repo::init();
+    for number in 0..3 {
+        for path in [
+            "pom.xml",
+            "docs/conf.py",
+            "examples/demo.py",
+            "src/app.py",
+            "src/more.py",
+        ] {
+            repo.write(path, format!("x = {number}\n").repeat(5));
+        }
+        repo.commit("Ann", START + number * DAY);
+    }
+    let report = analysed(repo.path(), &Budget::for_depth(Depth::Medium));
+    let history = report.history.unwrap();
+    let mut paths: Vec<&str> = history
+        .hotspots
+        .items
+        .iter()
+        .map(|hotspot| hotspot.path.as_str())
+        .collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["src/app.py", "src/more.py"]);
+    assert_eq!(report.tests.production_files, 2);
 }

@@ -118,6 +118,10 @@ fn crates(sources: Sources<'_>, manifest: &Table, name: &str, found: &mut FoundP
                 found.roots.push((target_name.replace('-', "_"), path));
             }
         }
+        let is_found = package_flag(
+            manifest,
+            &format!("auto{}s", if key == "bench" { "benche" } else { key }),
+        );
         for path in conventional(sources, &folder, convention) {
             if found.roots.iter().any(|(_, root)| *root == path) {
                 continue;
@@ -127,19 +131,30 @@ fn crates(sources: Sources<'_>, manifest: &Table, name: &str, found: &mut FoundP
                 file => file.trim_end_matches(".rs"),
             };
             let stem = stem.to_owned();
-            found.entry(kind, &stem, path.clone(), "convention");
+            if is_found {
+                found.entry(kind, &stem, path.clone(), "convention");
+            }
             found.roots.push((stem.replace('-', "_"), path));
         }
     }
     if let Some(path) = at("src/main.rs")
         && !found.roots.iter().any(|(_, root)| *root == path)
     {
-        found.entry(EntryKind::Binary, name, path.clone(), "convention");
+        if package_flag(manifest, "autobins") {
+            found.entry(EntryKind::Binary, name, path.clone(), "convention");
+        }
         found.roots.push((name.replace('-', "_"), path));
     }
     if let Some(path) = at("build.rs") {
         found.roots.push(("build_script".to_owned(), path));
     }
+}
+
+/// Returns whether Cargo finds targets of a kind by itself: `autobins = false` ends that.
+fn package_flag(manifest: &Table, flag: &str) -> bool {
+    let package = manifest.get("package");
+    let value = package.and_then(|package| package.get(flag)?.as_bool());
+    value.unwrap_or(true)
 }
 
 /// Lists `folder/x.rs` and `folder/x/main.rs`.

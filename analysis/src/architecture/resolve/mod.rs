@@ -47,7 +47,7 @@ impl Target {
 
 /// Returns whether a file takes part in the graph.
 fn takes_part(file: &TreeFile) -> bool {
-    is_source(file) && !file.is_test
+    is_source(file) && file.is_product()
 }
 
 fn is_source(file: &TreeFile) -> bool {
@@ -81,7 +81,8 @@ pub(crate) fn resolve(
     budget.check()?;
     for number in (0..tree.files.len()).filter(|&number| is_source(&tree.files[number])) {
         budget.check()?;
-        let is_test = tree.files[number].is_test;
+        // What examples import is of as much use as what tests import.
+        let is_test = !tree.files[number].is_product();
         let Some((family, facts)) = facts_of(tree, number) else {
             continue;
         };
