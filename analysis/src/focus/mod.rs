@@ -36,6 +36,9 @@ const MAX_FILES: usize = 100;
 const MAX_SYMBOLS: usize = 120;
 const MAX_COMMITS: usize = 60;
 const MAX_OWNERS: usize = 8;
+
+/// Commits that make an owner.
+const MIN_COMMITS: u32 = 2;
 const MAX_TOGETHER: usize = 40;
 const MAX_PARTS: usize = 12;
 
@@ -327,6 +330,7 @@ fn owners(ground: &Ground<'_>, core: &[usize]) -> Listing<FocusOwner> {
     }
     let mut owners: Vec<FocusOwner> = commits
         .into_iter()
+        .filter(|(_, commits)| *commits >= MIN_COMMITS)
         .map(|(name, commits)| FocusOwner {
             name: name.to_owned(),
             commits,

@@ -285,11 +285,10 @@ fn votes(ground: &Ground<'_>, commits: &[(f64, usize)]) -> HashMap<usize, f64> {
             *votes.entry(file).or_default() += vote;
         }
     }
-    let most = votes.values().copied().fold(0.0, f64::max);
-    if most > 0.0 {
-        for vote in votes.values_mut() {
-            *vote = (*vote / most).sqrt();
-        }
+    // One commit of one file is a whole vote; where only wide ones speak, they must not outweigh paths and definitions.
+    let most = votes.values().copied().fold(1.0, f64::max);
+    for vote in votes.values_mut() {
+        *vote = (*vote / most).sqrt();
     }
     votes
 }

@@ -237,3 +237,38 @@ fn a_question_that_nothing_answers_finds_nothing() {
     let report = asked(&repo, None, Some("retryDelay")).unwrap();
     assert_eq!(report.commits.total(), 1);
 }
+
+/// What changed many files at once says little of each: the path and the definitions say more.
+#[test]
+fn wide_commits_do_not_outweigh_paths_and_definitions() {
+    let repo = Repo::init();
+    repo.write(
+        "src/forge/github/retry.rs",
+        "/// Waits, then tries again.\npub fn retry_after(seconds: u64) {}\npub struct RetryPolicy;\n",
+    );
+    commit(&repo, "Ann", 1, "forge: wait before the next request");
+    let wide: Vec<String> = ["guard/mod", "app", "html", "reply", "webhook"]
+        .iter()
+        .map(|name| format!("web/{name}.rs"))
+        .chain((0..30).map(|number| format!("web/page{number}.rs")))
+        .collect();
+    for (number, subject) in [
+        (
+            2,
+            "web: store and verbs it stands on; guard, changes, pages' handlers",
+        ),
+        (3, "web: retry, handle and implement everything"),
+    ] {
+        for path in &wide {
+            repo.write(path, format!("// retry {number}\npub fn page() {{}}\n"));
+        }
+        commit(&repo, "Ben", number, subject);
+    }
+    for query in [
+        "where is retry handled",
+        "where is handling of retries implemented?",
+    ] {
+        let report = asked(&repo, None, Some(query)).unwrap();
+        assert_eq!(paths(&report)[0], "src/forge/github/retry.rs", "{query}");
+    }
+}
