@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::graph::{cycles, layered};
+use super::circles::{cycles, layered};
 use super::group_modules::{Folders, below, is_of_package};
 use crate::paths::folder_of;
 use crate::report::Listing;
@@ -75,13 +75,15 @@ fn layers(tree: &Tree, folders: &Folders<'_>, edges: &[(usize, usize)]) -> Listi
     for folder in opened {
         let folder = &folders.all[folder];
         for (name, unit) in &folder.files {
-            let face = unit.files.first().filter(|_| name.is_empty());
-            let name = match face {
-                // `lib.rs` stands for its folder, but here it is one file of it.
-                Some(&file) if !is_of_package(tree, file) => tree.files[file].path.clone(),
-                _ => below(folder.path, name),
-            };
-            add(name, &unit.files);
+            // `lib.rs` and `main.rs` stand for their folder, but here each is one file of it.
+            let (faces, others): (Vec<usize>, Vec<usize>) = unit
+                .files
+                .iter()
+                .partition(|file| name.is_empty() && !is_of_package(tree, **file));
+            for face in faces {
+                add(tree.files[face].path.clone(), &[face]);
+            }
+            add(below(folder.path, name), &others);
         }
     }
     let mut between: Vec<(usize, usize)> = edges

@@ -1,6 +1,7 @@
 //! The scope `architecture`: packages, entry points, commands and the module dependency graph.
 
 mod areas;
+mod circles;
 mod commands;
 mod conventions;
 mod coupling;

@@ -74,7 +74,7 @@ pub struct FolderOwners {
     pub authors: u64,
     /// Lines added and deleted in files that are there today.
     pub churn: u64,
-    /// The people with the largest shares, at most three.
+    /// The people with the largest shares, at most three, of those with two commits or more.
     pub owners: Vec<Owner>,
 }
 

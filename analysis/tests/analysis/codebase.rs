@@ -475,36 +475,3 @@ fn the_schema_describes_its_fields() {
     );
     assert_eq!(schema["properties"]["depth"]["$ref"], "#/$defs/Depth");
 }
-
-#[test]
-fn a_name_that_ends_in_test_is_none_without_a_test() {
-    let repo = Repo::new();
-    repo.write("src/one_test.rs", "//! `#[test]`\npub fn one_test() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {}\n}\n")
-        .write("src/real_test.rs", "#[test]\nfn a() {}\n")
-        .write("src/lib.rs", "pub mod one_test;\n#[cfg(test)]\nmod real_test;\n");
-    let report = analysed(&repo, Depth::Shallow);
-    assert_eq!(
-        (report.tests.test_files, report.tests.production_files),
-        (1, 2)
-    );
-}
-
-#[test]
-fn headlines_name_what_most_of_the_code_is_and_count_every_marker() {
-    let repo = Repo::init();
-    repo.write("src/a.rs", "fn a() {}\n".repeat(100))
-        .write("x.py", "x = 1\n")
-        .write("x.sh", "x\n");
-    for number in 0..3 {
-        repo.write(
-            &format!("src/m{number}.rs"),
-            "// TODO: the same words everywhere\nfn m() {}\n",
-        );
-    }
-    repo.commit("Ann", now() - DAY);
-    let report = analysed(&repo, Depth::Medium);
-    let headline = report.headline();
-    assert!(headline.contains("; mostly Rust; "), "{headline}");
-    assert!(headline.contains("3 markers of open work"), "{headline}");
-    assert_eq!(report.markers.unwrap().list.items.len(), 1);
-}

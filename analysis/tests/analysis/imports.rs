@@ -365,3 +365,45 @@ fn this_repository_has_parts_that_a_reader_can_take_in_and_no_cycle() {
     let short = summarise(&report, 4_000).graph.unwrap();
     assert_eq!(short.layers.omitted, 0);
 }
+
+#[test]
+fn the_layers_have_each_program_and_library_of_a_folder() {
+    let found = graph(&[
+        ("Cargo.toml", "[package]\nname = \"x\"\n"),
+        ("src/lib.rs", "pub mod a;\npub use a::A;\n"),
+        ("src/main.rs", "use x::A;\nfn main() {}\n"),
+        ("src/a.rs", "pub struct A;\n"),
+    ]);
+    let mut areas: Vec<&str> = found
+        .layers
+        .items
+        .iter()
+        .flat_map(|layer| layer.modules.iter().map(String::as_str))
+        .collect();
+    areas.sort_unstable();
+    assert_eq!(areas, ["src/a", "src/lib.rs", "src/main.rs"]);
+}
+
+#[test]
+fn a_summary_keeps_the_cycles_that_its_headline_counts() {
+    let repo = Repo::init();
+    for number in 0..150 {
+        let text = format!(
+            "from pack{}.m import thing_{number}\ndef thing_{number}(): pass\n",
+            (number + 1) % 2 + number / 2 * 2
+        );
+        repo.write(&format!("pack{number}/__init__.py"), "")
+            .write(&format!("pack{number}/m.py"), text);
+    }
+    let report = architecture(
+        repo.path(),
+        Depth::Medium,
+        &Budget::for_depth(Depth::Medium),
+    );
+    let report = report.unwrap();
+    let cycles = report.graph.as_ref().unwrap().cycles.total();
+    assert_eq!(cycles, 75, "{:?}", report.graph.as_ref().unwrap().cycles);
+    let short = summarise(&report, 8_000);
+    assert!(short.symbols.unwrap().omitted > 0);
+    assert_eq!(short.graph.unwrap().cycles.items.len(), 75);
+}
