@@ -171,7 +171,15 @@ fn every_scope_and_depth_answers_as_its_schema_says() {
             assert_eq!(second, first);
 
             let resource = first["resource"].as_str().unwrap();
-            assert_eq!(complete(&mut client, resource), first[scope]);
+            let mut report = complete(&mut client, resource);
+            if scope == "dependencies" && depth != "deep" {
+                // What repeats the manifests is in the complete report alone.
+                for list in ["direct", "locked"] {
+                    let left_out = report[list]["items"].as_array().unwrap().len();
+                    report[list] = json!({"items": [], "omitted": left_out});
+                }
+            }
+            assert_eq!(report, first[scope]);
         }
     }
 }
