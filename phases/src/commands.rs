@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
+use super::human_check::note_own_claude;
 use super::resolve_path::{phase_around, resolve};
 use super::{Phases, guarded_files, messages, no_phase, violations};
 use crate::profile::ProfileName;
@@ -131,6 +132,7 @@ pub async fn start(
         remove_snapshot(phases, &row);
         return Err(error);
     }
+    note_own_claude(phases, &row);
     let mut person = messages::started(phase, profile.name, &profile.root);
     if let Some(ignored) = phases.ignored_profile(worktree) {
         person.push_str(&format!("\n{ignored}"));

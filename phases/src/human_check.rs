@@ -3,11 +3,14 @@
 //! An agent's commands run as the same user, so no single sign is proof. The check combines the environment variables
 //! that Claude Code sets for its tools, the parent processes, and whether a command of the agent was running.
 
+use std::path::Path;
+
 use super::Phases;
 use shared::agent;
 use shared::error::{Code, Error};
 use shared::model::{ProcessMark, Timestamp};
 use shared::process::{self, Ancestor};
+use shared::store::PhaseRow;
 
 /// Claude Code's limit for one command, in seconds: a command that began earlier has ended.
 const COMMAND_TIMEOUT: f64 = 600.0;
@@ -15,6 +18,9 @@ const COMMAND_TIMEOUT: f64 = 600.0;
 /// Claude Code submits a prompt that was typed during a turn as soon as the turn ends. Nobody reads an agent's work
 /// and answers within this many seconds.
 const END_OF_TURN_GRACE: f64 = 2.0;
+
+/// Claude Code's shell around a hook is no older than this many seconds, even on a machine under load.
+const HOOK_SECONDS: f64 = 5.0;
 
 /// Requires that a person typed a prompt, not a command of the agent.
 pub fn require_human_at_prompt(phases: &Phases, session: &str) -> Result<(), Error> {
@@ -34,9 +40,14 @@ pub fn require_human_at_prompt(phases: &Phases, session: &str) -> Result<(), Err
     if is_nested(&own) {
         return Err(not_a_person("one Claude Code runs below another"));
     }
+    if began_as_a_command(&phases.active(session)?, &own) {
+        return Err(not_a_person(
+            "this hook was called by a process that began during the agent's turn",
+        ));
+    }
     if !called_by_its_claude(phases, session, &own)? {
         return Err(not_a_person(
-            "another Claude Code with this session is running",
+            "this hook was not called by the session's own Claude Code: another one with this session is running, or none",
         ));
     }
     let sessions = phases
@@ -139,37 +150,93 @@ fn threads_of(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
 
+/// Returns whether the programs between Claude Code and a hook were started by a command of the agent. Claude Code starts
+/// each hook anew, so what is older than the end of the turn, or than the hook by far, is a command that was left behind.
+fn began_as_a_command(rows: &[PhaseRow], own: &[Ancestor]) -> bool {
+    let Some(nearest) = own.iter().position(|ancestor| is_claude(&ancestor.name)) else {
+        return false;
+    };
+    let between = own[..nearest].iter().map(|ancestor| ancestor.pid);
+    let age = between
+        .chain([std::process::id()])
+        .filter_map(process::seconds_since_start)
+        .fold(0.0, f64::max);
+    let during = |since: Timestamp| age > since.seconds_ago();
+    age > HOOK_SECONDS
+        || rows.iter().any(|row| row.turn_ended_at.is_some_and(during))
+        // The first program of a command becomes the hook with `exec`.
+        || rows
+            .iter()
+            .filter_map(|row| row.command_since)
+            .any(|since| since.seconds_ago() < age + HOOK_SECONDS)
+}
+
 /// Returns whether a hook was called by the Claude Code that the session's phases know. A session that was resumed has
-/// a new process, which is then the known one; while the known one lives there is no other.
+/// a new process, which is then the known one; while the known one lives there is no other. Once one is known, a call
+/// by none counts as forged: a process that left its parents behind, or a Claude Code under another name.
 pub(super) fn called_by_its_claude(
     phases: &Phases,
     session: &str,
     own: &[Ancestor],
 ) -> Result<bool, Error> {
-    let Some(nearest) = own.iter().find(|ancestor| is_claude(&ancestor.name)) else {
-        return Ok(true);
-    };
-    let Some(mark) = process::mark(nearest.pid) else {
-        return Ok(true);
-    };
+    let nearest = own
+        .iter()
+        .find(|ancestor| is_claude(&ancestor.name))
+        .and_then(|nearest| process::mark(nearest.pid));
     for row in phases.active(session)? {
-        let place = phases.snapshot_folder(&row).join("claude");
-        let known = std::fs::read_to_string(&place).unwrap_or_default();
-        let known = known.split_once(' ').and_then(|(pid, started)| {
-            let pid = pid.parse().ok()?;
-            let started = started.to_owned();
-            Some(ProcessMark { pid, started })
-        });
-        if known.as_ref() == Some(&mark) {
+        let known = known_claude(&phases.snapshot_folder(&row));
+        let Some(mark) = &nearest else {
+            if known.is_some() {
+                return Ok(false);
+            }
+            continue;
+        };
+        if known.as_ref() == Some(mark) {
             continue;
         }
         if known.is_some_and(|known| process::is_alive(&known)) {
             return Ok(false);
         }
-        // Without the folder there is no snapshot either, which is found elsewhere.
-        let _ = std::fs::write(&place, format!("{} {}", mark.pid, mark.started));
+        note_claude(&phases.snapshot_folder(&row), mark);
     }
     Ok(true)
+}
+
+/// Records at the beginning which Claude Code has the session, before a command of the agent can claim to be it.
+pub(super) fn note_own_claude(phases: &Phases, row: &PhaseRow) {
+    let own = process::ancestors(std::process::id());
+    let above = own
+        .iter()
+        .find(|ancestor| is_claude(&ancestor.name))
+        .map(|ancestor| ancestor.pid);
+    // From a shell: the one that Claude Code itself lists.
+    let listed = || {
+        agent::sessions(&phases.claude_folder()?)
+            .into_iter()
+            .filter(|living| living.session_id.to_string() == row.session)
+            .filter_map(|living| u32::try_from(living.pid).ok())
+            .find(|pid| is_claude(&process::name_of(*pid)))
+    };
+    if let Some(mark) = above.or_else(listed).and_then(process::mark) {
+        note_claude(&phases.snapshot_folder(row), &mark);
+    }
+}
+
+fn known_claude(snapshot: &Path) -> Option<ProcessMark> {
+    let known = std::fs::read_to_string(snapshot.join("claude")).ok()?;
+    let (pid, started) = known.split_once(' ')?;
+    Some(ProcessMark {
+        pid: pid.parse().ok()?,
+        started: started.to_owned(),
+    })
+}
+
+fn note_claude(snapshot: &Path, mark: &ProcessMark) {
+    // Without the folder there is no snapshot either, which is found elsewhere.
+    let _ = std::fs::write(
+        snapshot.join("claude"),
+        format!("{} {}", mark.pid, mark.started),
+    );
 }
 
 /// Returns whether an event comes from the session itself, not from a copy of it that an agent started.

@@ -29,8 +29,8 @@ pub use mark::{
 };
 pub use terminal::{ControllingTerminal, controlling_terminal};
 pub use tree::{
-    Ancestor, ancestors, descendants, standing_in, started_with, started_with_in, variable_of,
-    was_started_by,
+    Ancestor, ancestors, descendants, name_of, seconds_since_start, standing_in, started_with,
+    started_with_in, variable_of, was_started_by,
 };
 
 /// How long a child may take to die of SIGTERM before it gets SIGKILL.

@@ -4,9 +4,9 @@ use serde_json::json;
 use shared::model::Phase;
 use tests::phase_env::{PhaseEnv, SESSION, context};
 
-const CONFIRM: &str = "/tdd confirm tests";
+pub(crate) const CONFIRM: &str = "/tdd confirm tests";
 
-fn is_unconfirmed(env: &PhaseEnv) -> bool {
+pub(crate) fn is_unconfirmed(env: &PhaseEnv) -> bool {
     let row = env.row().unwrap();
     row.phase == Phase::Tests && row.confirmed_at.is_none()
 }
@@ -150,7 +150,7 @@ fn a_standing_scheduled_prompt_is_found_at_the_start_and_at_the_end_of_a_turn() 
 }
 
 /// Makes a program that is called `claude` and does what its arguments say.
-fn claude(env: &PhaseEnv) -> String {
+pub(crate) fn claude(env: &PhaseEnv) -> String {
     let program = env.path("tools/claude");
     if !program.exists() {
         std::fs::copy("/bin/sh", &program).unwrap();
@@ -158,7 +158,12 @@ fn claude(env: &PhaseEnv) -> String {
     program.to_str().unwrap().to_owned()
 }
 
-fn hook_line(env: &PhaseEnv, event: &str, rest: &serde_json::Value, name: &str) -> String {
+pub(crate) fn hook_line(
+    env: &PhaseEnv,
+    event: &str,
+    rest: &serde_json::Value,
+    name: &str,
+) -> String {
     let file = env.path("tools").join(name);
     let payload = env.payload(SESSION, event, rest).to_string();
     std::fs::write(&file, payload).unwrap();
@@ -258,10 +263,7 @@ fn while_the_sessions_claude_lives_no_other_one_confirms() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let text = detached();
-    assert!(
-        text.contains("another Claude Code with this session"),
-        "{text}"
-    );
+    assert!(text.contains("another one with this session"), "{text}");
     assert!(is_unconfirmed(&env));
     // Resumed after its end, the session has another process.
     drop(own.stdin.take());

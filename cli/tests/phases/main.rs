@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod attacks;
 #[cfg(test)]
+mod detached;
+#[cfg(test)]
 mod guarding;
 #[cfg(test)]
 mod installing;

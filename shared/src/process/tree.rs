@@ -31,7 +31,8 @@ pub fn ancestors(of: u32) -> Vec<Ancestor> {
     chain
 }
 
-fn name_of(pid: u32) -> String {
+/// Returns what a process calls itself; empty if there is none.
+pub fn name_of(pid: u32) -> String {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     name.trim_end().to_owned()
 }
@@ -71,21 +72,20 @@ pub fn started_with_in(name: &str, folder: &std::path::Path) -> Vec<(u32, String
 
 /// Returns the processes below one, with how many seconds ago each began.
 pub fn descendants(of: u32) -> Vec<(u32, f64)> {
-    /// What Linux counts in, on every machine that it runs on.
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
-    let uptime: f64 = uptime
-        .split(' ')
-        .next()
-        .and_then(|seconds| seconds.parse().ok())
-        .unwrap_or_default();
     all_processes()
         .filter(|pid| ancestors(*pid).iter().any(|ancestor| ancestor.pid == of))
-        .filter_map(|pid| {
-            let began: f64 = start_time(pid)?.parse().ok()?;
-            Some((pid, uptime - began / TICKS_PER_SECOND))
-        })
+        .filter_map(|pid| Some((pid, seconds_since_start(pid)?)))
         .collect()
+}
+
+/// Returns how many seconds ago a process began; a program that it became with `exec` counts from its first one.
+pub fn seconds_since_start(pid: u32) -> Option<f64> {
+    /// What Linux counts in, on every machine that it runs on.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+    let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;
+    let began: f64 = start_time(pid)?.parse().ok()?;
+    Some(uptime - began / TICKS_PER_SECOND)
 }
 
 /// Returns the processes that stand in a folder or below it, each with what it calls itself.
