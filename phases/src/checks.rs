@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use uuid::Uuid;
+
 use super::resolve_path::{phase_around, resolve};
-use super::{Phases, edit, messages};
-use crate::profile::{Check, Profile};
+use super::{Phases, build_products, edit, messages};
+use crate::profile::{Check, Names, Profile};
 use shared::agent::ToolCall;
 use shared::error::Error;
+use shared::file;
 use shared::model::{FileKind, Phase, ToolKind};
 use shared::process::{self, Limits, ProcessError};
 use shared::store::PhaseRow;
@@ -17,10 +20,15 @@ const MAX_OUTPUT_BYTES: usize = 8 << 20;
 const MAX_SHOWN_BYTES: usize = 5_000;
 /// Projects of one worktree that are checked at the end of a turn.
 const MAX_PROJECTS: usize = 5;
+/// Changed files that are compiled one by one.
+const MAX_FILES: usize = 1_000;
+const MAX_REPORT_BYTES: u64 = 32 << 20;
 
 /// The commands to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
+    /// Without tests: an interface that changes may break old ones, which follow in the next phase.
+    Production,
     Compile,
     CompileAndTest,
 }
@@ -53,7 +61,8 @@ pub async fn after_edit(
     }
     let wanted = match row.phase {
         Phase::Requirements | Phase::Done => return Ok(None),
-        Phase::Interfaces | Phase::Tests => Wanted::Compile,
+        Phase::Interfaces => Wanted::Production,
+        Phase::Tests => Wanted::Compile,
         Phase::Implementation => Wanted::CompileAndTest,
     };
     let project = profile.root.clone();
@@ -69,7 +78,15 @@ pub async fn after_edit(
     if let Some(before) = before.filter(|before| *before != mark) {
         process::ask_to_end(&before);
     }
-    let check = run(&profile, wanted, Some(&path)).await;
+    let before = build_products::before_check(phases, row).await;
+    let files = [path];
+    let names = Names {
+        file: files.first(),
+        files: &files,
+        report: None,
+    };
+    let check = run(phases, &profile, wanted, names).await;
+    build_products::after_check(phases, row, before).await;
     Ok(messages::checked(row.phase, &profile, &check))
 }
 
@@ -83,6 +100,11 @@ pub(super) async fn all(
     if folders.is_empty() {
         folders.push(row.worktree.clone());
     }
+    let files = match wanted {
+        Wanted::Production => production_files(phases, row).await?,
+        Wanted::Compile | Wanted::CompileAndTest => Vec::new(),
+    };
+    let before = build_products::before_check(phases, row).await;
     let mut checks = Vec::new();
     for folder in folders {
         let worktree = if folder.starts_with(&row.worktree) {
@@ -91,18 +113,79 @@ pub(super) async fn all(
             folder.as_path()
         };
         if let Some(profile) = phases.profile(worktree, &folder)? {
-            let check = run(&profile, wanted, None).await;
+            let of_project: Vec<PathBuf> = files
+                .iter()
+                .filter(|file| file.starts_with(&profile.root))
+                .cloned()
+                .collect();
+            let names = Names {
+                files: &of_project,
+                ..Names::default()
+            };
+            let check = run(phases, &profile, wanted, names).await;
             checks.push((profile, check));
         }
     }
+    build_products::after_check(phases, row, before).await;
     Ok(checks)
 }
 
-async fn run(profile: &Profile, wanted: Wanted, file: Option<&Path>) -> Check {
-    let compile = Profile::commands(&profile.compile, file);
-    for words in &compile {
+/// Returns the production files that were changed in this phase.
+async fn production_files(phases: &Phases, row: &PhaseRow) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    for change in phases.snapshot(row).changes().await? {
+        let path = row.worktree.join(&change.path);
+        let is_production = |profile: Profile| profile.kind(&path) == FileKind::Production;
+        if path.is_file()
+            && phases
+                .profile(&row.worktree, &path)?
+                .is_some_and(is_production)
+        {
+            files.push(path);
+        }
+    }
+    files.truncate(MAX_FILES);
+    Ok(files)
+}
+
+/// The file that a runner writes its counts to, in a folder of ours.
+struct Report(PathBuf);
+
+impl Report {
+    fn new(phases: &Phases) -> Option<Self> {
+        let name = format!("report-{}", Uuid::new_v4());
+        let folder = phases.state_dir.join("phases").join(name);
+        file::make_private_folder(&folder).ok()?;
+        Some(Self(folder))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.join("report")
+    }
+
+    fn read(&self) -> Option<String> {
+        let bytes = file::read(&self.path(), MAX_REPORT_BYTES).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        // Nothing depends on the removal.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+async fn run(phases: &Phases, profile: &Profile, wanted: Wanted, names: Names<'_>) -> Check {
+    let compile = match wanted {
+        Wanted::Production => &profile.compile_production,
+        Wanted::Compile | Wanted::CompileAndTest => &profile.compile,
+    };
+    for words in &profile.commands(compile, &names) {
         match one(profile, words).await {
             Ok((code, _)) if profile.compiled(code) => {}
+            Ok((_, output))
+                if wanted == Wanted::Production && profile.fails_in_tests_only(&output) => {}
             Ok((_, output)) => {
                 return Check::NotCompiling {
                     shown: profile.failing_part(&output, MAX_SHOWN_BYTES),
@@ -111,20 +194,32 @@ async fn run(profile: &Profile, wanted: Wanted, file: Option<&Path>) -> Check {
             Err(check) => return check,
         }
     }
-    if wanted == Wanted::Compile {
+    if wanted != Wanted::CompileAndTest {
         return Check::Fine;
     }
-    let tests = Profile::commands(&profile.tests, file);
+    let report = Report::new(phases);
+    let place = report.as_ref().map(Report::path);
+    let names = Names {
+        report: place.as_deref(),
+        ..names
+    };
+    let tests = profile.commands(&profile.tests, &names);
     let Some(words) = tests.first() else {
         return Check::Unknown {
             why: "the profile has no test command".to_owned(),
         };
     };
     match one(profile, words).await {
-        Ok((code, output)) => Check::Tests {
-            outcome: profile.outcome(code, &output),
-            shown: profile.failing_part(&output, MAX_SHOWN_BYTES),
-        },
+        Ok((code, output)) => {
+            let report = report.as_ref().and_then(Report::read);
+            let counts = profile.counts(&output, report.as_deref());
+            let output = profile.for_people(output);
+            Check::Tests {
+                outcome: profile.outcome(code, &output, counts),
+                ran: counts.map(|counts| counts.ran),
+                shown: profile.failing_part(&output, MAX_SHOWN_BYTES),
+            }
+        }
         Err(check) => check,
     }
 }

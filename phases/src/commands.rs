@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::human_check::note_own_claude;
 use super::resolve_path::{phase_around, resolve};
-use super::{Phases, guarded_files, messages, no_phase, violations};
+use super::{Phases, approved, guarded_files, messages, no_phase, violations};
 use crate::profile::ProfileName;
 use shared::agent;
 use shared::error::{Code, Error};
@@ -203,6 +203,7 @@ pub async fn confirm(phases: &Phases, row: &PhaseRow, phase: Phase) -> Result<Co
 /// Accepts the files as they are: the person changed them.
 pub async fn accept(phases: &Phases, row: &PhaseRow) -> Result<CommandReply, Error> {
     take_snapshot(phases, row).await?;
+    approved::forget_ran(phases, row);
     phases.store.write_now(|w| w.set_violations(row, &[]))?;
     Ok(CommandReply::to_person(format!(
         "TDD: the files are accepted as they are now; the phase is still `{}`.",

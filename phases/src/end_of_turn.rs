@@ -3,11 +3,11 @@
 use super::checks::{self, Wanted};
 use super::commands::enter;
 use super::human_check::is_of_the_session;
-use super::{Phases, messages, violations};
+use super::{Phases, approved, messages, violations};
 use crate::profile::{Check, TestOutcome};
 use shared::error::Error;
 use shared::model::Phase;
-use shared::store::PhaseRow;
+use shared::store::{PhaseRow, Violation};
 
 /// Claude Code's default limit on consecutive blocks by Stop hooks.
 const DEFAULT_BLOCK_CAP: u32 = 8;
@@ -129,6 +129,12 @@ async fn judge(phases: &Phases, row: &PhaseRow) -> Result<EndOfTurn, Error> {
         phases.store.write_now(|w| w.set_phase_asked(row))?;
         return Ok(block(messages::ask(row.phase)));
     }
+    if row.phase == Phase::Implementation {
+        let changed = approved::changed(phases, row).await?;
+        if !changed.is_empty() {
+            return wait_for_tests(phases, row, &changed).await;
+        }
+    }
     if row.phase == Phase::Implementation
         && let Some(why) = unknown
     {
@@ -137,6 +143,24 @@ async fn judge(phases: &Phases, row: &PhaseRow) -> Result<EndOfTurn, Error> {
         });
     }
     advance(phases, row, unknown).await
+}
+
+/// All is green, with tests that are not those which the person has approved.
+async fn wait_for_tests(
+    phases: &Phases,
+    row: &PhaseRow,
+    changed: &[Violation],
+) -> Result<EndOfTurn, Error> {
+    let diff = approved::diff(phases, row, changed).await?;
+    let tell = messages::tests_to_accept(row, changed, &diff);
+    if row.asked {
+        return Ok(EndOfTurn::Pass { tell: Some(tell) });
+    }
+    phases.store.write_now(|w| w.set_phase_asked(row))?;
+    Ok(EndOfTurn::Block {
+        reason: messages::tests_changed(row, changed),
+        tell: Some(tell),
+    })
 }
 
 fn block(reason: String) -> EndOfTurn {
@@ -176,7 +200,7 @@ enum Missing {
 async fn missing(phases: &Phases, row: &PhaseRow) -> Result<Missing, Error> {
     let wanted = match row.phase {
         Phase::Requirements | Phase::Done => return Ok(Missing::Nothing),
-        Phase::Interfaces => Wanted::Compile,
+        Phase::Interfaces => Wanted::Production,
         Phase::Tests | Phase::Implementation => Wanted::CompileAndTest,
     };
     let checks = checks::all(phases, row, wanted).await?;
@@ -185,27 +209,47 @@ async fn missing(phases: &Phases, row: &PhaseRow) -> Result<Missing, Error> {
     }
     let mut unknown = None;
     let mut failing = false;
+    let mut without_tests = None;
+    let mut ran = approved::Ran::default();
     let mut last_shown = String::new();
     for (profile, check) in checks {
+        let reason = || messages::checked(row.phase, &profile, &check).unwrap_or_default();
         match check {
             Check::Fine => {}
             Check::Unknown { why } => unknown = Some(why),
             Check::NotCompiling { .. } | Check::TimedOut { .. } => {
-                let reason = messages::checked(row.phase, &profile, &check).unwrap_or_default();
-                return Ok(Missing::Something(reason));
+                return Ok(Missing::Something(reason()));
             }
-            Check::Tests { outcome, ref shown } => match (row.phase, outcome) {
-                (Phase::Tests, TestOutcome::Failing) => failing = true,
-                (Phase::Tests, TestOutcome::Green | TestOutcome::NoTests) => {
-                    last_shown.clone_from(shown);
+            Check::Tests {
+                outcome,
+                ran: count,
+                ref shown,
+            } => {
+                if let Some(count) = count {
+                    ran.insert(profile.root.clone(), count);
                 }
-                (_, TestOutcome::Green) => {}
-                (_, _) => {
-                    let reason = messages::checked(row.phase, &profile, &check).unwrap_or_default();
-                    return Ok(Missing::Something(reason));
+                match (row.phase, outcome) {
+                    (Phase::Tests, TestOutcome::Failing) => failing = true,
+                    (Phase::Tests, TestOutcome::Green | TestOutcome::NoTests) => {
+                        last_shown.clone_from(shown);
+                    }
+                    (_, TestOutcome::Green) => {}
+                    (_, TestOutcome::NoTests) => without_tests = Some(reason()),
+                    (_, _) => return Ok(Missing::Something(reason())),
                 }
-            },
+            }
         }
+    }
+    // One of several projects may be without tests.
+    if let Some(reason) = without_tests
+        && ran.values().all(|ran| *ran == 0)
+    {
+        return Ok(Missing::Something(reason));
+    }
+    if row.phase == Phase::Tests {
+        approved::note_ran(phases, row, &ran);
+    } else if let Some(fewer) = approved::fewer(phases, row, &ran) {
+        return Ok(Missing::Something(messages::fewer_tests(row.phase, &fewer)));
     }
     // A failing test in one project is enough.
     if row.phase == Phase::Tests && !failing && unknown.is_none() {

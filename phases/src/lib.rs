@@ -4,6 +4,8 @@
 //! Changes by shell commands, and everything else that passes the guard, are detected afterwards: the files are
 //! compared with the snapshot from the beginning of the phase, after each command and at the end of each turn.
 
+mod approved;
+mod build_products;
 mod checks;
 mod commands;
 mod edit;

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use crate::profile::{Check, Profile, ProfileName, TestOutcome};
+use super::approved::Fewer;
+use crate::profile::{Check, Profile, ProfileName, TestOutcome, excerpt};
 use shared::model::{FileKind, Phase};
 use shared::store::{PhaseRow, Violation};
 
 const MAX_LISTED: usize = 20;
+const MAX_DIFF_BYTES: usize = 4_000;
 
 /// Ends every refusal.
 const NO_SANDBOX: &str = "This is a guard and no sandbox: it judges tool calls and finds changes afterwards, but does not confine the programs that a command starts.";
@@ -46,7 +48,7 @@ pub(super) fn how_to_advance(phase: Phase) -> String {
     match phase {
         Phase::Requirements => "The next phase begins when the person types `/tdd confirm requirements`. You can't confirm for them: finish what this phase is for, then ask.".to_owned(),
         Phase::Interfaces => "The next phase begins when the code compiles and the person types `/tdd confirm interfaces`. You can't confirm for them: finish what this phase is for, then ask.".to_owned(),
-        Phase::Tests => "The next phase begins when the tests compile, at least one fails in an assertion, and the person types `/tdd confirm tests`. You can't confirm for them: finish what this phase is for, then ask.".to_owned(),
+        Phase::Tests => "The next phase begins when the tests compile, at least one runs and fails, and the person types `/tdd confirm tests`. You can't confirm for them: finish what this phase is for, then ask.".to_owned(),
         Phase::Implementation => "It ends when everything compiles and all tests pass at the end of your turn.".to_owned(),
         Phase::Done => "`/tdd start` starts again.".to_owned(),
     }
@@ -116,14 +118,16 @@ pub(super) fn checked(phase: Phase, profile: &Profile, check: &Check) -> Option<
             limit.as_secs()
         ),
         Check::Unknown { why } => format!("it could not be checked: {why}"),
-        Check::Tests { outcome, shown } => match (phase, outcome) {
+        Check::Tests { outcome, shown, .. } => match (phase, outcome) {
             (_, TestOutcome::Green) | (Phase::Tests, TestOutcome::Failing) => return None,
-            (_, TestOutcome::NoTests) => format!("there are no tests ({place})"),
+            (_, TestOutcome::NoTests) => {
+                format!("no test ran: there are none, or all are skipped ({place})")
+            }
             (_, TestOutcome::Broken) => {
                 format!("the tests do not compile or load ({place}):\n\n{shown}")
             }
             (Phase::Tests, TestOutcome::OtherFailure) => format!(
-                "the tests fail, but not in an assertion: they must fail because the behaviour is missing, not because something is broken ({place}):\n\n{shown}"
+                "the tests fail, but no test ran and failed: they must fail because the behaviour is missing, not because something is broken ({place}):\n\n{shown}"
             ),
             (_, TestOutcome::Failing | TestOutcome::OtherFailure) => {
                 format!("tests fail ({place}):\n\n{shown}")
@@ -131,6 +135,35 @@ pub(super) fn checked(phase: Phase, profile: &Profile, check: &Check) -> Option<
         },
     };
     Some(format!("{}: {text}", title(phase)))
+}
+
+pub(super) fn fewer_tests(phase: Phase, fewer: &Fewer) -> String {
+    format!(
+        "{}: fewer tests ran than when the person confirmed them: {} instead of {} ({}). Bring them back, or have the person type `/tdd accept`.",
+        title(phase),
+        fewer.now,
+        fewer.before,
+        fewer.project.display()
+    )
+}
+
+/// For the agent.
+pub(super) fn tests_changed(row: &PhaseRow, changed: &[Violation]) -> String {
+    format!(
+        "{}: all is green, but tests were changed that the person has confirmed: {}. `claude-codex phase restore` puts test files back and saves your versions; undo changes of tests inside source files by hand. If they are right as they are now, say why, and ask the person to type `/tdd accept`; they see the difference.",
+        title(row.phase),
+        list(changed)
+    )
+}
+
+/// For the person.
+pub(super) fn tests_to_accept(row: &PhaseRow, changed: &[Violation], diff: &str) -> String {
+    format!(
+        "{}: tests that you confirmed were changed: {}. `/tdd accept` accepts them; until then the work is not done.\n\n{}",
+        title(row.phase),
+        list(changed),
+        excerpt(diff, &[], MAX_DIFF_BYTES)
+    )
 }
 
 pub(super) fn no_failing_test(shown: &str) -> String {
@@ -189,7 +222,7 @@ pub(super) fn begins(phase: Phase) -> String {
             "Write the types and signatures that the requirements need, with bodies that only report `not implemented`. It must compile."
         }
         Phase::Tests => {
-            "Write tests for every requirement. They must compile, and fail in an assertion because the behaviour is missing."
+            "Write tests for every requirement. They must compile, run, and fail because the behaviour is missing."
         }
         Phase::Implementation => {
             "Make all tests pass. After each edit you get the compile errors and test failures."

@@ -5,41 +5,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::build_products::Products;
 use super::edit::{MAX_SOURCE_BYTES, kinds_of_rust};
 use super::guard::command_ended;
 use super::human_check::is_of_the_session;
-use super::{Phases, guarded_files, messages};
+use super::{Phases, approved, guarded_files, messages};
 use shared::error::{Code, Error};
 use shared::file;
 use shared::git::{Changed, Snapshot};
 use shared::model::{Alteration, FileKind, Phase};
 use shared::store::{PhaseRow, Violation};
 
-/// Names of folders for build output, which is ignored everywhere.
-const BUILD_FOLDERS: [&str; 22] = [
-    "target",
-    "node_modules",
-    "dist",
-    "build",
-    "out",
-    "bin",
-    "obj",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".gradle",
-    ".next",
-    "coverage",
-    "vendor",
-    "_build",
-    "deps",
-    ".tox",
-    ".cache",
-    ".vite",
-];
 /// How many files of a newly ignored folder are checked.
 const MAX_IGNORED: usize = 2_000;
 
@@ -73,12 +49,19 @@ async fn find(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, Error> 
         return Ok(found);
     }
     let snapshot = phases.snapshot(row);
+    let mut products = Products::of(phases, row, &snapshot).await?;
     for change in snapshot.changes().await? {
+        if products.has(&change).await? {
+            continue;
+        }
         for path in files_in(&row.worktree, &change) {
             let change = Changed {
                 path,
                 how: change.how,
             };
+            if products.has(&change).await? {
+                continue;
+            }
             if let Some(kind) = forbidden(phases, row, &snapshot, &change).await? {
                 found.push(Violation {
                     path: change.path,
@@ -118,16 +101,8 @@ async fn forbidden(
     Ok((!row.phase.allows(kind)).then_some(kind))
 }
 
-/// Returns the files of a change. A folder that git ignores only since the phase began is expanded, unless it
-/// holds build output.
+/// Returns the files of a change. A folder that git ignores only since the phase began is expanded.
 fn files_in(worktree: &Path, change: &Changed) -> Vec<PathBuf> {
-    let built = change.path.components().any(|part| {
-        let name = part.as_os_str();
-        BUILD_FOLDERS.iter().any(|built| name == *built)
-    });
-    if change.how == Alteration::Ignored && built {
-        return Vec::new();
-    }
     if !worktree.join(&change.path).is_dir() {
         return vec![change.path.clone()];
     }
@@ -166,7 +141,10 @@ pub struct Restored {
 
 /// Undoes the violations. The replaced versions are kept.
 pub async fn restore(phases: &Phases, row: &PhaseRow) -> Result<Restored, Error> {
-    let found = detect(phases, row).await?;
+    let mut found = detect(phases, row).await?;
+    if row.phase == Phase::Implementation {
+        found.extend(approved::restorable(phases, row).await?);
+    }
     if found.is_empty() {
         return Ok(Restored {
             files: found,

@@ -1,6 +1,8 @@
 //! TDD phases on the real binary: hooks as Claude Code calls them, real git, real compilers where they are.
 
 #[cfg(test)]
+mod approved;
+#[cfg(test)]
 mod attacks;
 #[cfg(test)]
 mod detached;
@@ -10,6 +12,8 @@ mod guarding;
 mod installing;
 #[cfg(test)]
 mod moving;
+#[cfg(test)]
+mod ordinary;
 #[cfg(test)]
 mod payloads;
 #[cfg(test)]

@@ -68,7 +68,7 @@ fn one_a_command_that_fails_or_hides_is_found_out_as_well() {
     std::fs::remove_dir_all(env.repository().join("gen")).unwrap();
     // What a build leaves behind is nobody's change.
     assert_eq!(
-        env.bash("echo 'target/' >> .gitignore; mkdir -p target; echo x > target/x.rs"),
+        env.bash("echo 'target/' >> .gitignore; mkdir -p target; echo x > target/x.rs; echo 'Signature: 8a477f597d28d172789f06886806bc55' > target/CACHEDIR.TAG"),
         None
     );
     // Written in the background, after its command had ended: the end of the turn finds it.

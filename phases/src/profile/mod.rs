@@ -11,6 +11,7 @@ mod node;
 mod outcome;
 mod overrides;
 mod path_parts;
+mod report;
 mod rust_source;
 mod table;
 mod test_names;
@@ -26,6 +27,7 @@ use shared::model::closed_enum;
 pub use detect::{detect, find};
 pub use outcome::{Check, TestOutcome, excerpt};
 pub use overrides::{Override, ProfileError};
+pub use report::Counts;
 pub use rust_source::{RustChange, rust_change};
 
 closed_enum!(
@@ -73,6 +75,9 @@ pub struct Profile {
     pub docs: Option<Vec<String>>,
     /// Run in this order; `{file}` stands for the edited file.
     pub compile: Vec<Vec<String>>,
+    /// The same without tests; `{files}` stands for the production files that the phase has changed.
+    pub compile_production: Vec<Vec<String>>,
+    /// `{report}` stands for a file that the runner writes its counts to.
     pub tests: Vec<Vec<String>>,
     /// Whether source files can contain tests (Rust).
     pub tests_inside: bool,
@@ -96,23 +101,53 @@ impl Profile {
         self.tests_inside && path.extension().is_some_and(|extension| extension == "rs")
     }
 
-    /// Returns the commands with `{file}` replaced; without a file, commands that need one are left out.
-    pub fn commands(commands: &[Vec<String>], file: Option<&Path>) -> Vec<Vec<String>> {
-        let name = file.map(|file| file.to_string_lossy().into_owned());
-        commands
-            .iter()
-            .filter_map(|words| {
-                words
-                    .iter()
-                    .map(|word| match (word.as_str(), &name) {
-                        ("{file}", Some(name)) => Some(name.clone()),
-                        ("{file}", None) => None,
-                        (_, _) => Some(word.clone()),
-                    })
-                    .collect()
-            })
-            .collect()
+    /// Returns whether a checker of single files understands this one.
+    pub fn speaks(&self, words: &[String], file: &Path) -> bool {
+        let ending = file.extension().and_then(|ending| ending.to_str());
+        let endings = match words.first().map(String::as_str) {
+            // What only a compiler or a bundler reads is not its own language.
+            Some("node") => &["js", "mjs", "cjs"],
+            _ => table::known(self.name).endings,
+        };
+        endings.is_empty() || ending.is_some_and(|ending| endings.contains(&ending))
     }
+
+    /// Returns the commands with their placeholders replaced. Those that need a file are left out where there is none of
+    /// their language.
+    pub fn commands(&self, commands: &[Vec<String>], names: &Names<'_>) -> Vec<Vec<String>> {
+        let command = |words: &Vec<String>| {
+            let speaks = |file: &&PathBuf| self.speaks(words, file);
+            let name = |file: &Path| file.to_string_lossy().into_owned();
+            let mut done = Vec::new();
+            for word in words {
+                match word.as_str() {
+                    "{file}" => done.push(names.file.filter(speaks).map(|file| name(file))?),
+                    "{files}" => {
+                        let files = names.files.iter().filter(speaks);
+                        let before = done.len();
+                        done.extend(files.map(|file| name(file)));
+                        if done.len() == before {
+                            return None;
+                        }
+                    }
+                    _ => done.push(match names.report {
+                        Some(report) => word.replace("{report}", &name(report)),
+                        None => word.clone(),
+                    }),
+                }
+            }
+            Some(done)
+        };
+        commands.iter().filter_map(command).collect()
+    }
+}
+
+/// What placeholders in commands stand for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Names<'a> {
+    pub file: Option<&'a PathBuf>,
+    pub files: &'a [PathBuf],
+    pub report: Option<&'a Path>,
 }
 
 #[cfg(test)]

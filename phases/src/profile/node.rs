@@ -53,6 +53,7 @@ pub(super) fn adapt(profile: &mut Profile) {
     if profile.root.join("tsconfig.json").is_file() {
         let words = ["tsc", "--noEmit"].map(str::to_owned);
         profile.compile = vec![through(&words)];
+        profile.compile_production.clone_from(&profile.compile);
     }
 }
 

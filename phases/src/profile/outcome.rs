@@ -1,19 +1,20 @@
 //! Interprets the exit code and output of compilers and test runners, and excerpts the failing part.
 
-use super::{Profile, ProfileName};
+use super::{Counts, Profile, ProfileName, report};
+use shared::model::FileKind;
 use shared::model::hidden::drop_hidden;
 
 /// The result of a test run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestOutcome {
     Green,
-    /// Tests ran and failed in an assertion, or in a stub that is not implemented.
+    /// Tests were compiled and loaded, ran and failed.
     Failing,
     /// Tests did not run: something does not compile or load.
     Broken,
     /// Any other failure.
     OtherFailure,
-    /// No tests were found.
+    /// No test ran: there are none, or all were skipped.
     NoTests,
 }
 
@@ -26,6 +27,8 @@ pub enum Check {
     },
     Tests {
         outcome: TestOutcome,
+        /// How many tests ran, if the runner tells it.
+        ran: Option<u64>,
         shown: String,
     },
     TimedOut {
@@ -186,19 +189,58 @@ fn marks(name: ProfileName) -> Marks {
 }
 
 impl Profile {
-    /// Determines the result of a test run from its exit code and output.
-    pub fn outcome(&self, code: Option<i32>, output: &str) -> TestOutcome {
+    /// Determines the result of a test run from its exit code, its output and its counts.
+    pub fn outcome(&self, code: Option<i32>, output: &str, counts: Option<Counts>) -> TestOutcome {
         let marks = marks(self.name);
         let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
+        let failed = counts.is_some_and(|counts| counts.failed > 0);
         match (self.name, code) {
+            (_, Some(0)) if counts.is_some_and(|counts| counts.ran == 0) => TestOutcome::NoTests,
             (_, Some(0)) => TestOutcome::Green,
-            // pytest's exit codes: 5 nothing collected, 2 to 4 not started.
+            // Ended by a signal.
+            (_, None) => TestOutcome::OtherFailure,
+            // pytest's exit codes: 5 nothing collected, 2 to 4 not started, 1 tests failed.
             (ProfileName::Pytest, Some(5)) => TestOutcome::NoTests,
             (ProfileName::Pytest, Some(2..=4)) => TestOutcome::Broken,
+            (ProfileName::Pytest, Some(1)) if failed => TestOutcome::Failing,
+            // All programs are compiled before the first one runs.
+            (ProfileName::Cargo, Some(101)) if failed && !says(&["could not compile"]) => {
+                if says(&["Couldn't compile the test."]) && !says(&["panicked at", "Error: "]) {
+                    TestOutcome::Broken
+                } else if says(&["(signal: "]) {
+                    TestOutcome::OtherFailure
+                } else {
+                    TestOutcome::Failing
+                }
+            }
+            // Its report tells files that don't load from tests that fail.
+            (ProfileName::Vitest | ProfileName::Jest, _)
+                if counts.is_some_and(|counts| counts.errors > 0) =>
+            {
+                TestOutcome::Broken
+            }
+            (ProfileName::Vitest | ProfileName::Jest, _) if failed => TestOutcome::Failing,
             (_, _) if says(marks.broken) => TestOutcome::Broken,
-            (_, _) if says(marks.failing) || says(STUBS) => TestOutcome::Failing,
+            (_, _) if failed || says(marks.failing) || says(STUBS) => TestOutcome::Failing,
             (_, _) => TestOutcome::OtherFailure,
         }
+    }
+
+    /// Returns how many tests ran. `report` is what the runner wrote to its report file.
+    pub fn counts(&self, output: &str, report: Option<&str>) -> Option<Counts> {
+        report::counts(self.name, output, report)
+    }
+
+    /// Returns a runner's output as people read it.
+    pub fn for_people(&self, output: String) -> String {
+        report::for_people(self.name, output)
+    }
+
+    /// Returns whether all errors of a compiler are in tests, which follow in the next phase.
+    pub fn fails_in_tests_only(&self, output: &str) -> bool {
+        let mut places = output.lines().filter_map(place_of_error).peekable();
+        places.peek().is_some()
+            && places.all(|place| self.kind(&self.root.join(place)) == FileKind::Test)
     }
 
     /// Returns whether compilation succeeded.
@@ -214,6 +256,18 @@ impl Profile {
     pub fn failing_part(&self, output: &str, budget: usize) -> String {
         excerpt(output, marks(self.name).begins, budget)
     }
+}
+
+/// Returns the file of a compiler's error: `FILE(1,2): error …` or `FILE:1:2: error: …`.
+fn place_of_error(line: &str) -> Option<&str> {
+    let (place, _) = line.trim().split_once(": error")?;
+    let end = if place.ends_with(')') {
+        place.rfind('(')?
+    } else {
+        let numbers = |character: char| character.is_ascii_digit() || character == ':';
+        place.trim_end_matches(numbers).len()
+    };
+    (end < place.len()).then(|| &place[..end])
 }
 
 /// Returns the lines from the first one with one of these prefixes; without any, the end of the output.

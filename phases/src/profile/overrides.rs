@@ -124,6 +124,13 @@ impl Override {
                 worktree.clone_into(&mut profile.root);
             }
         }
+        if self.compile_command.is_some() {
+            let given = self
+                .compile_command
+                .iter()
+                .filter(|words| !words.is_empty());
+            profile.compile_production = given.cloned().collect();
+        }
         let commands = [
             (self.compile_command, &mut profile.compile),
             (self.test_command, &mut profile.tests),

@@ -9,12 +9,16 @@ pub(super) struct Known {
     /// File extensions of the language, to choose between several project files in one folder.
     pub(super) endings: &'static [&'static str],
     compile: &'static [&'static [&'static str]],
+    /// The same without tests, where that differs.
+    production: Option<&'static [&'static [&'static str]]>,
     tests: &'static [&'static [&'static str]],
 }
 
 const SCRIPTS: &[&str] = &[
     "ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "vue", "svelte",
 ];
+/// Compiles the files that it is given, and writes nothing.
+const BYTE_COMPILE: &str = "import sys\nfor name in sys.argv[1:]:\n    with open(name, 'rb') as file:\n        compile(file.read(), name, 'exec')";
 const JVM: &[&str] = &["java", "kt", "kts", "groovy", "scala"];
 const RUBY: &[&str] = &["rb", "rake"];
 
@@ -23,66 +27,85 @@ pub(super) fn known(name: ProfileName) -> Known {
         ProfileName::Cargo => Known {
             endings: &["rs"],
             compile: &[&["cargo", "check", "--tests", "--quiet"]],
+            production: Some(&[&["cargo", "check", "--quiet"]]),
             tests: &[&["cargo", "test", "--quiet", "--no-fail-fast"]],
         },
         ProfileName::Vitest => Known {
             endings: SCRIPTS,
             compile: &[],
-            tests: &[&["vitest", "run"]],
+            production: None,
+            tests: &[&[
+                "vitest",
+                "run",
+                "--reporter=default",
+                "--reporter=json",
+                "--outputFile.json={report}",
+            ]],
         },
         ProfileName::Jest => Known {
             endings: SCRIPTS,
             compile: &[],
-            tests: &[&["jest"]],
+            production: None,
+            tests: &[&["jest", "--json", "--outputFile={report}"]],
         },
         ProfileName::Node => Known {
             endings: SCRIPTS,
             compile: &[&["node", "--check", "{file}"]],
-            tests: &[&["node", "--test"]],
+            production: None,
+            tests: &[&["node", "--test", "--test-reporter=tap"]],
         },
         ProfileName::Pytest => Known {
             endings: &["py", "pyi", "pyx", "ipynb"],
             compile: &[&["python3", "-m", "pytest", "--collect-only", "-q"]],
-            tests: &[&["python3", "-m", "pytest", "-q"]],
+            production: Some(&[&["python3", "-c", BYTE_COMPILE, "{files}"]]),
+            tests: &[&["python3", "-m", "pytest", "-q", "--junitxml={report}"]],
         },
         ProfileName::Go => Known {
             endings: &["go"],
             compile: &[&["go", "vet", "./..."]],
-            tests: &[&["go", "test", "./..."]],
+            production: Some(&[&["go", "build", "-o", "/dev/null", "./..."]]),
+            tests: &[&["go", "test", "-json", "./..."]],
         },
         ProfileName::Maven => Known {
             endings: JVM,
             compile: &[&["mvn", "-q", "-B", "test-compile"]],
+            production: Some(&[&["mvn", "-q", "-B", "compile"]]),
             tests: &[&["mvn", "-B", "test"]],
         },
         ProfileName::Gradle => Known {
             endings: JVM,
             compile: &[&["gradle", "--console=plain", "-q", "testClasses"]],
+            production: Some(&[&["gradle", "--console=plain", "-q", "classes"]]),
             tests: &[&["gradle", "--console=plain", "test"]],
         },
         ProfileName::Dotnet => Known {
             endings: &["cs", "fs", "vb"],
             compile: &[&["dotnet", "build", "--nologo", "-v", "q"]],
+            production: None,
             tests: &[&["dotnet", "test", "--nologo"]],
         },
         ProfileName::Rspec => Known {
             endings: RUBY,
             compile: &[&["ruby", "-c", "{file}"]],
+            production: None,
             tests: &[&["bundle", "exec", "rspec", "--no-color"]],
         },
         ProfileName::Minitest => Known {
             endings: RUBY,
             compile: &[&["ruby", "-c", "{file}"]],
+            production: None,
             tests: &[&["bundle", "exec", "rake", "test"]],
         },
         ProfileName::Phpunit => Known {
             endings: &["php"],
             compile: &[&["php", "-l", "{file}"]],
+            production: None,
             tests: &[&["vendor/bin/phpunit", "--colors=never"]],
         },
         ProfileName::Mix => Known {
             endings: &["ex", "exs", "heex", "eex"],
             compile: &[&["mix", "compile"]],
+            production: None,
             tests: &[&["mix", "test", "--no-color"]],
         },
         ProfileName::Cmake => Known {
@@ -91,11 +114,13 @@ pub(super) fn known(name: ProfileName) -> Known {
                 &["cmake", "-S", ".", "-B", "build"],
                 &["cmake", "--build", "build"],
             ],
+            production: None,
             tests: &[&["ctest", "--test-dir", "build", "--output-on-failure"]],
         },
         ProfileName::Custom => Known {
             endings: &[],
             compile: &[],
+            production: None,
             tests: &[],
         },
     }
@@ -115,6 +140,7 @@ pub(super) fn built_in(name: ProfileName, root: &Path, worktree: &Path) -> Profi
         config: None,
         docs: None,
         compile: commands(known.compile),
+        compile_production: commands(known.production.unwrap_or(known.compile)),
         tests: commands(known.tests),
         tests_inside: name == ProfileName::Cargo,
         time_limit: TIME_LIMIT,
@@ -148,7 +174,13 @@ fn adapt(profile: &mut Profile) {
         | ProfileName::Cmake
         | ProfileName::Custom => return,
     };
-    for words in profile.compile.iter_mut().chain(&mut profile.tests) {
+    let production = &mut profile.compile_production;
+    for words in profile
+        .compile
+        .iter_mut()
+        .chain(production)
+        .chain(&mut profile.tests)
+    {
         if let Some(program) = words.first_mut()
             && program == from
         {

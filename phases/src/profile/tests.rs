@@ -243,7 +243,7 @@ fn the_projects_own_tools_are_called() {
         (("yarn.lock", ""), vec!["yarn", "run", "vitest", "run"]),
     ] {
         let found = Project::with(&[vitest, more]).found("a.ts").unwrap();
-        assert_eq!(found.tests, [test]);
+        assert_eq!(found.tests[0][..test.len()], test);
         assert!(found.compile.is_empty());
     }
     let typed = Project::with(&[vitest, ("tsconfig.json", "{}")])
@@ -254,13 +254,53 @@ fn the_projects_own_tools_are_called() {
         .found("A.java")
         .unwrap();
     assert_eq!(wrapped.tests[0][0], "./mvnw");
-    let file = Path::new("/p/a.rb");
-    let ruby = built_in(ProfileName::Rspec, Path::new("/p"), Path::new("/p"));
-    assert_eq!(
-        Profile::commands(&ruby.compile, Some(file)),
-        [["ruby", "-c", "/p/a.rb"]]
-    );
-    assert!(Profile::commands(&ruby.compile, None).is_empty());
+}
+
+#[test]
+fn a_checker_sees_only_files_of_its_language() {
+    for (name, ending, expected) in [
+        (ProfileName::Rspec, "rb", true),
+        (ProfileName::Rspec, "erb", false),
+        (ProfileName::Node, "mjs", true),
+        (ProfileName::Node, "css", false),
+        (ProfileName::Node, "ts", false),
+        (ProfileName::Phpunit, "php", true),
+        (ProfileName::Phpunit, "js", false),
+    ] {
+        let profile = built_in(name, Path::new("/p"), Path::new("/p"));
+        let file = PathBuf::from(format!("/p/a.{ending}"));
+        let names = Names {
+            file: Some(&file),
+            ..Names::default()
+        };
+        let commands = profile.commands(&profile.compile, &names);
+        assert_eq!(!commands.is_empty(), expected, "{name} {ending}");
+        assert!(
+            profile
+                .commands(&profile.compile, &Names::default())
+                .is_empty()
+        );
+        if expected {
+            assert_eq!(commands[0].last(), Some(&format!("/p/a.{ending}")));
+        }
+    }
+}
+
+#[test]
+fn errors_in_tests_are_told_from_errors_in_production_code() {
+    let profile = built_in(ProfileName::Vitest, Path::new("/p"), Path::new("/p"));
+    for (output, expected) in [
+        ("src/a.test.ts(3,5): error TS2345: Argument", true),
+        (
+            "src/a.test.ts(3,5): error TS2345: x\nsrc/a.ts(1,1): error TS1: y",
+            false,
+        ),
+        ("tests/a_test.c:1:2: error: x", true),
+        ("error TS18003: No inputs were found", false),
+        ("", false),
+    ] {
+        assert_eq!(profile.fails_in_tests_only(output), expected, "{output}");
+    }
 }
 
 #[test]
@@ -285,6 +325,60 @@ fn outcomes_are_read_from_what_runners_print() {
             101,
             "called `Option::unwrap()` on a `None` value",
             OtherFailure,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "---- a stdout ----\nthread 'a' panicked at tests/t.rs:1:1:\nit must add\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Failing,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "---- a stdout ----\nnote: test did not panic as expected\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Failing,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "Error: ParseIntError { kind: InvalidDigit }\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Failing,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "process didn't exit successfully: `x` (signal: 6, SIGABRT: process abort signal)\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            OtherFailure,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "Couldn't compile the test.\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Broken,
+        ),
+        (
+            ProfileName::Cargo,
+            0,
+            "test result: ok. 0 passed; 0 failed; 2 ignored",
+            NoTests,
+        ),
+        (
+            ProfileName::Node,
+            0,
+            "# pass 0\n# fail 0\n# skipped 1",
+            NoTests,
+        ),
+        (
+            ProfileName::Node,
+            1,
+            "not ok 1 - x\n  error: 'x is undefined'\n# pass 0\n# fail 1",
+            Failing,
+        ),
+        (
+            ProfileName::Go,
+            0,
+            "{\"Action\":\"skip\",\"Package\":\"x\"}",
+            NoTests,
         ),
         (
             ProfileName::Cargo,
@@ -334,14 +428,14 @@ fn outcomes_are_read_from_what_runners_print() {
     ] {
         let profile = built_in(name, Path::new("/p"), Path::new("/p"));
         assert_eq!(
-            profile.outcome(Some(code), output),
+            profile.outcome(Some(code), output, profile.counts(output, None)),
             expected,
             "{name}: {output}"
         );
     }
     // Ended by a signal.
     let profile = built_in(ProfileName::Cargo, Path::new("/p"), Path::new("/p"));
-    assert_eq!(profile.outcome(None, ""), OtherFailure);
+    assert_eq!(profile.outcome(None, "", None), OtherFailure);
 }
 
 #[test]

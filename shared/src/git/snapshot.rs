@@ -20,6 +20,9 @@ use crate::model::Alteration;
 /// Reading all files of a large worktree once.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_mins(2);
 
+/// More in a file of ignore rules is not compared.
+const MAX_RULES_BYTES: u64 = 1 << 20;
+
 /// Settings that would keep git from looking.
 const LOOK: [&str; 12] = [
     "-c",
@@ -104,7 +107,81 @@ impl Snapshot {
             list.push(0);
         }
         let path = self.folder.join("ignored");
-        std::fs::write(&path, &list).map_err(GitError::io("write", &path))
+        std::fs::write(&path, &list).map_err(GitError::io("write", &path))?;
+        let rules = self.ignore_rules().await?;
+        let path = self.folder.join("ignore-rules");
+        std::fs::write(&path, &rules).map_err(GitError::io("write", &path))
+    }
+
+    /// Returns whether git ignores what it ignored when the snapshot was taken.
+    pub async fn has_same_ignore_rules(&self) -> Result<bool, GitError> {
+        let Ok(before) = std::fs::read(self.folder.join("ignore-rules")) else {
+            return Ok(false);
+        };
+        Ok(before == self.ignore_rules().await?)
+    }
+
+    /// Returns the files that say what git ignores, with the names of their contents.
+    async fn ignore_rules(&self) -> Result<Vec<u8>, GitError> {
+        let listed = self
+            .call("ls-files")
+            .args(["--cached", "--others", "-z", "--", ":(glob)**/.gitignore"])
+            .success()
+            .await?;
+        let user = self
+            .call("config")
+            .args(["--path", "--get", "core.excludesFile"])
+            .run()
+            .await?;
+        let places = listed.stdout.split(|byte| *byte == 0).map(path_of);
+        let places: BTreeSet<PathBuf> = places
+            .filter(|path| !path.as_os_str().is_empty())
+            .map(|path| self.worktree.join(path))
+            .chain([
+                self.common_dir.join("info/exclude"),
+                path_of_line(&user.stdout),
+            ])
+            .collect();
+        let mut rules = b"rules\n".to_vec();
+        for place in places {
+            rules.extend_from_slice(place.as_os_str().as_bytes());
+            rules.push(0);
+            rules.extend(file::read(&place, MAX_RULES_BYTES).unwrap_or_default());
+            rules.push(0);
+        }
+        Ok(rules)
+    }
+
+    /// Returns whether the snapshot has files in a folder.
+    pub async fn has_files_in(&self, folder: &Path) -> Result<bool, GitError> {
+        let mut place = std::ffi::OsString::from(":(literal)");
+        place.push(folder);
+        let listed = self
+            .call("ls-files")
+            .args(["--cached", "-z", "--"])
+            .arg(place)
+            .success()
+            .await?;
+        Ok(!listed.stdout.is_empty())
+    }
+
+    /// Returns how files differ from what they were, as git shows it.
+    pub async fn diff(&self, paths: &[PathBuf]) -> Result<String, GitError> {
+        let mut call = self.call("diff").args([
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-renames",
+            "--relative",
+            "--",
+        ]);
+        for path in paths {
+            let mut place = std::ffi::OsString::from(":(literal)");
+            place.push(path);
+            call = call.arg(place);
+        }
+        let finished = call.success().await?;
+        Ok(String::from_utf8_lossy(&finished.stdout).into_owned())
     }
 
     /// Returns every file that is not as it was, new ones included; sorted.
