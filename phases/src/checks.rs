@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
+use super::build_products::{self, Products};
 use super::resolve_path::{phase_around, resolve};
-use super::{Phases, build_products, edit, messages};
+use super::{Phases, edit, messages};
 use crate::profile::{Check, Names, Profile};
 use shared::agent::ToolCall;
 use shared::error::Error;
 use shared::file;
-use shared::model::{FileKind, Phase, ToolKind};
+use shared::model::{Alteration, FileKind, Phase, ToolKind};
 use shared::process::{self, Limits, ProcessError};
 use shared::store::PhaseRow;
 
@@ -59,6 +60,67 @@ pub async fn after_edit(
     if !matches!(profile.kind(&path), FileKind::Production | FileKind::Test) {
         return Ok(None);
     }
+    check_edit(phases, row, &profile, path).await
+}
+
+/// After a command in the implementation phase: compiles and tests if it has changed source files since the last check.
+pub(super) async fn after_command(
+    phases: &Phases,
+    row: &PhaseRow,
+) -> Result<Option<String>, Error> {
+    if row.phase != Phase::Implementation {
+        return Ok(None);
+    }
+    let (state, latest) = sources(phases, row).await?;
+    let checked = std::fs::read_to_string(checked_place(phases, row)).unwrap_or_default();
+    let Some(path) = latest.filter(|_| state != checked) else {
+        return Ok(None);
+    };
+    match phases.profile(&row.worktree, &path)? {
+        Some(profile) => check_edit(phases, row, &profile, path).await,
+        None => Ok(None),
+    }
+}
+
+fn checked_place(phases: &Phases, row: &PhaseRow) -> PathBuf {
+    phases.snapshot_folder(row).join("checked")
+}
+
+/// Returns the source files that were changed in this phase, with their times, and the latest one.
+async fn sources(phases: &Phases, row: &PhaseRow) -> Result<(String, Option<PathBuf>), Error> {
+    let snapshot = phases.snapshot(row);
+    let mut products = Products::of(phases, row, &snapshot).await?;
+    let mut state = String::new();
+    let mut latest = None;
+    for change in snapshot.changes().await? {
+        if change.how == Alteration::Ignored || products.has(&change).await? {
+            continue;
+        }
+        let path = row.worktree.join(&change.path);
+        let Some(profile) = phases.profile(&row.worktree, &path)? else {
+            continue;
+        };
+        if !matches!(profile.kind(&path), FileKind::Production | FileKind::Test) {
+            continue;
+        }
+        let found = path.symlink_metadata().ok();
+        let written = found.as_ref().and_then(|found| found.modified().ok());
+        let size = found.map(|found| found.len());
+        state.push_str(&format!("{} {written:?} {size:?}\n", change.path.display()));
+        if latest.as_ref().is_none_or(|(time, _)| *time < written) {
+            latest = Some((written, path));
+        }
+    }
+    Ok((state, latest.map(|(_, path)| path)))
+}
+
+/// Compiles, and tests if the phase wants it, after a file was changed.
+async fn check_edit(
+    phases: &Phases,
+    row: &PhaseRow,
+    profile: &Profile,
+    path: PathBuf,
+) -> Result<Option<String>, Error> {
     let wanted = match row.phase {
         Phase::Requirements | Phase::Done => return Ok(None),
         Phase::Interfaces => Wanted::Production,
@@ -80,14 +142,19 @@ pub async fn after_edit(
     }
     let before = build_products::before_check(phases, row).await;
     let files = [path];
-    let names = Names {
+    if row.phase == Phase::Implementation {
+        let (state, _) = sources(phases, row).await?;
+        // Without the record, the next command has everything checked again.
+        let _ = std::fs::write(checked_place(phases, row), state);
+    }
+    let placeholders = Names {
         file: files.first(),
         files: &files,
         report: None,
     };
-    let check = run(phases, &profile, wanted, names).await;
+    let check = run(phases, profile, wanted, placeholders).await;
     build_products::after_check(phases, row, before).await;
-    Ok(messages::checked(row.phase, &profile, &check))
+    Ok(messages::checked(row.phase, profile, &check))
 }
 
 /// Checks all projects that were edited in this phase.

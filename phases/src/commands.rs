@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::human_check::note_own_claude;
 use super::resolve_path::{phase_around, resolve};
-use super::{Phases, approved, guarded_files, messages, no_phase, violations};
+use super::{Phases, approved, guarded_files, messages, no_phase, overrules, violations};
 use crate::profile::ProfileName;
 use shared::agent;
 use shared::error::{Code, Error};
@@ -19,12 +19,15 @@ use shared::store::{NewPhase, PhaseRow};
 const RETENTION_DAYS: u32 = 3;
 
 /// A parsed `/tdd` command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhaseCommand {
     Start(Phase),
-    Confirm(Phase),
+    /// The current phase if none is named.
+    Confirm(Option<Phase>),
     Status,
     Accept,
+    /// With the reason.
+    Overrule(String),
     Stop,
     /// `/tdd` followed by anything else.
     Unknown,
@@ -67,10 +70,12 @@ impl PhaseCommand {
                 Some(phase) if phase != Phase::Done => Self::Start(phase),
                 _ => Self::Unknown,
             },
+            ["confirm"] => Self::Confirm(None),
             ["confirm", word] => match phase(word) {
-                Some(phase) if phase.needs_confirmation() => Self::Confirm(phase),
+                Some(phase) if phase.needs_confirmation() => Self::Confirm(Some(phase)),
                 _ => Self::Unknown,
             },
+            ["overrule", reason @ ..] if !reason.is_empty() => Self::Overrule(reason.join(" ")),
             ["status"] | [] => Self::Status,
             ["accept"] => Self::Accept,
             ["stop"] => Self::Stop,
@@ -170,7 +175,19 @@ pub(super) async fn enter(phases: &Phases, row: &PhaseRow, next: Phase) -> Resul
 }
 
 /// Records a person's confirmation. The first phase has no checks and moves on at once.
-pub async fn confirm(phases: &Phases, row: &PhaseRow, phase: Phase) -> Result<CommandReply, Error> {
+pub async fn confirm(
+    phases: &Phases,
+    row: &PhaseRow,
+    phase: Option<Phase>,
+) -> Result<CommandReply, Error> {
+    let phase = phase.unwrap_or(row.phase);
+    if !phase.needs_confirmation() {
+        return Err(Error::new(
+            Code::IllegalState,
+            format!("the phase is `{phase}`, which needs no confirmation"),
+        )
+        .hint(messages::how_to_advance(phase)));
+    }
     if row.phase != phase {
         return Err(Error::new(
             Code::IllegalState,
@@ -234,7 +251,7 @@ pub fn status_text(phases: &Phases, session: &str) -> Result<String, Error> {
     }
     Ok(rows
         .iter()
-        .map(messages::status)
+        .map(|row| messages::status(row, &overrules::all(phases, row)))
         .collect::<Vec<_>>()
         .join("\n"))
 }
@@ -367,7 +384,7 @@ mod tests {
     fn only_prompts_that_begin_with_the_command_are_parsed() {
         assert_eq!(
             PhaseCommand::parse("/tdd confirm tests"),
-            Some(PhaseCommand::Confirm(Phase::Tests))
+            Some(PhaseCommand::Confirm(Some(Phase::Tests)))
         );
         assert_eq!(
             PhaseCommand::parse("/tdd  start\n"),
@@ -381,10 +398,18 @@ mod tests {
         assert_eq!(PhaseCommand::parse("/tdd stop"), Some(PhaseCommand::Stop));
         assert_eq!(
             PhaseCommand::parse("/codex:tdd confirm tests"),
-            Some(PhaseCommand::Confirm(Phase::Tests))
+            Some(PhaseCommand::Confirm(Some(Phase::Tests)))
+        );
+        assert_eq!(
+            PhaseCommand::parse("/tdd confirm"),
+            Some(PhaseCommand::Confirm(None))
+        );
+        assert_eq!(
+            PhaseCommand::parse("/tdd overrule it  hangs"),
+            Some(PhaseCommand::Overrule("it hangs".to_owned()))
         );
         for unknown in [
-            "/tdd confirm",
+            "/tdd overrule",
             "/tdd confirm implementation",
             "/tdd confirm done",
             "/tdd start done",

@@ -3,7 +3,7 @@
 use super::checks::{self, Wanted};
 use super::commands::enter;
 use super::human_check::is_of_the_session;
-use super::{Phases, approved, messages, violations};
+use super::{Phases, approved, messages, overrules, violations};
 use crate::profile::{Check, TestOutcome};
 use shared::error::Error;
 use shared::model::Phase;
@@ -117,7 +117,17 @@ async fn judge(phases: &Phases, row: &PhaseRow) -> Result<EndOfTurn, Error> {
         Missing::Something(reason) => (Some(reason), None),
         Missing::Unknown(why) => (None, Some(why)),
     };
+    let is_ready = !row.phase.needs_confirmation() || row.confirmed_at.is_some();
     if let Some(reason) = missing {
+        // Only where the phase ends with it: it counts once.
+        if is_ready && overrules::take(phases, row)? {
+            return advance(
+                phases,
+                row,
+                Some("the person has overruled the check".to_owned()),
+            )
+            .await;
+        }
         return Ok(block(reason));
     }
     if row.phase.needs_confirmation() && row.confirmed_at.is_none() {
@@ -131,15 +141,18 @@ async fn judge(phases: &Phases, row: &PhaseRow) -> Result<EndOfTurn, Error> {
     }
     if row.phase == Phase::Implementation {
         let changed = approved::changed(phases, row).await?;
-        if !changed.is_empty() {
+        if !changed.is_empty() && !overrules::take(phases, row)? {
             return wait_for_tests(phases, row, &changed).await;
         }
     }
     if row.phase == Phase::Implementation
-        && let Some(why) = unknown
+        && let Some(why) = &unknown
     {
+        if overrules::take(phases, row)? {
+            return advance(phases, row, unknown).await;
+        }
         return Ok(EndOfTurn::Pass {
-            tell: Some(messages::cannot_tell(row.phase, &why)),
+            tell: Some(messages::cannot_tell(row.phase, why)),
         });
     }
     advance(phases, row, unknown).await
@@ -176,10 +189,11 @@ async fn advance(
         return Ok(EndOfTurn::Pass { tell: None });
     };
     enter(phases, row, next).await?;
-    let mut tell = messages::moved(row.phase, next);
-    if let Some(why) = unknown {
-        tell.push_str(&format!(" Not checked: {why}."));
-    }
+    let tell = match unknown {
+        Some(why) if next == Phase::Done => messages::done_unchecked(&why),
+        Some(why) => format!("{} Not checked: {why}.", messages::moved(row.phase, next)),
+        None => messages::moved(row.phase, next),
+    };
     if next == Phase::Done {
         return Ok(EndOfTurn::Pass { tell: Some(tell) });
     }

@@ -14,10 +14,12 @@ mod guard;
 mod guarded_files;
 mod human_check;
 mod messages;
+mod overrules;
 pub mod profile;
 mod prompt_sources;
 mod resolve_path;
 mod shell_guard;
+mod shell_words;
 mod violations;
 
 use std::path::{Path, PathBuf};
@@ -39,6 +41,7 @@ pub use guard::{command_ended, guard};
 pub use guarded_files::{config_change, settings_at_start};
 pub use human_check::{is_of_the_session, require_human_at_prompt, require_human_at_shell};
 pub use messages::not_judged;
+pub use overrules::{Overrule, all as overrules, overrule};
 pub use prompt_sources::{Said, note_scheduled, require_typed, runs_programs};
 pub use violations::{Restored, after_command, detect, restore};
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::approved::Fewer;
+use super::overrules::Overrule;
 use crate::profile::{Check, Profile, ProfileName, TestOutcome, excerpt};
 use shared::model::{FileKind, Phase};
 use shared::store::{PhaseRow, Violation};
@@ -201,6 +202,11 @@ pub(super) fn cannot_tell(phase: Phase, why: &str) -> String {
     )
 }
 
+/// For the person.
+pub(super) fn done_unchecked(why: &str) -> String {
+    format!("TDD: the work is done, and edits are no longer restricted. Not checked: {why}.")
+}
+
 pub(super) fn moved(from: Phase, to: Phase) -> String {
     match to {
         Phase::Done => {
@@ -264,7 +270,7 @@ pub(super) fn gave_in(phase: Phase, cap: u32, reason: &str) -> String {
     )
 }
 
-pub(super) fn status(row: &PhaseRow) -> String {
+pub(super) fn status(row: &PhaseRow, overrules: &[Overrule]) -> String {
     let mut text = format!(
         "{} in {}: {}.",
         title(row.phase),
@@ -276,6 +282,9 @@ pub(super) fn status(row: &PhaseRow) -> String {
     }
     if !row.violations.is_empty() {
         text.push_str(&format!(" To be undone: {}.", list(&row.violations)));
+    }
+    for one in overrules {
+        text.push_str(&format!(" {one}."));
     }
     if row.phase.needs_confirmation() {
         text.push_str(&format!(" `/tdd confirm {}` moves on.", row.phase));

@@ -111,11 +111,13 @@ fn commands(text: &str) -> bool {
         .flat_map(char::to_lowercase)
         .collect();
     // The plugin's command is `/codex:tdd`.
-    ["confirm", "start", "accept", "stop"].iter().any(|verb| {
-        ["/tdd", "/codextdd"]
-            .iter()
-            .any(|name| plain.contains(&format!("{name}{verb}")))
-    })
+    ["confirm", "start", "accept", "stop", "overrule"]
+        .iter()
+        .any(|verb| {
+            ["/tdd", "/codextdd"]
+                .iter()
+                .any(|name| plain.contains(&format!("{name}{verb}")))
+        })
 }
 
 /// Requires that a prompt was not made by a program, as far as Claude Code tells.

@@ -1,15 +1,104 @@
 //! Rejects shell commands that would disable phase enforcement: forged confirmations, hooks, profiles, the database.
 //!
-//! Changes to files are detected afterwards; this guard covers what can't be detected then. It matches words, so
-//! it can be circumvented; the other checks still apply.
+//! Changes to files are detected afterwards; this guard covers what can't be detected then. It matches the words of programs
+//! that do more than read, so it can be circumvented; the other checks still apply.
 
 use std::path::Path;
 
-/// Subcommands that only a person may use.
-const HUMAN_VERBS: [&str; 4] = ["confirm", "start", "stop", "accept"];
+use super::shell_words;
 
-/// Returns why a command is refused, if it is.
+/// Subcommands that only a person may use.
+const HUMAN_VERBS: [&str; 5] = ["confirm", "start", "stop", "accept", "overrule"];
+
+/// Programs that only read and print, whatever their arguments say.
+const READERS: [&str; 29] = [
+    ":", "[", "basename", "cat", "cmp", "cut", "diff", "dirname", "echo", "egrep", "false",
+    "fgrep", "file", "grep", "head", "jq", "ls", "nl", "printf", "pwd", "realpath", "rg", "stat",
+    "tail", "test", "tr", "true", "wc", "which",
+];
+/// What git does without changing files of the worktree.
+const GIT_READERS: [&str; 10] = [
+    "add", "blame", "branch", "commit", "diff", "grep", "log", "show", "status", "tag",
+];
+/// Options with which these run another program or write a file.
+const ACTIVE_OPTIONS: [&str; 9] = [
+    "--output",
+    "--pre",
+    "-O",
+    "--open-files-in-pager",
+    "--ext-diff",
+    "--textconv",
+    "--exec",
+    "--hostname-bin",
+    "--paginate",
+];
+/// Programs that run what they read: nothing on their line is data.
+const INTERPRETERS: [&str; 32] = [
+    ".", "ash", "awk", "bash", "builtin", "busybox", "bun", "command", "dash", "deno", "eval",
+    "exec", "expect", "find", "fish", "gawk", "ksh", "lua", "node", "parallel", "perl", "php",
+    "python", "python2", "python3", "ruby", "script", "sh", "source", "ssh", "xargs", "zsh",
+];
+
+/// Returns why a command is refused, if it is. What programs that only read are told is data; where it can't be told what
+/// a line does, all of its words count.
 pub(super) fn refusal(command: &str, state_dir: &Path, database: &Path) -> Option<&'static str> {
+    let text = active_text(command);
+    strict(text.as_deref().unwrap_or(command), state_dir, database)
+}
+
+/// Returns the words of a command line that do something; `None` if that can't be told.
+fn active_text(line: &str) -> Option<String> {
+    let commands = shell_words::split(line)?;
+    let mut text = Vec::new();
+    let mut data: Vec<&str> = Vec::new();
+    for command in &commands {
+        if command.targets.iter().any(|target| target.contains('$')) {
+            return None;
+        }
+        text.extend(command.targets.iter().map(String::as_str));
+        let words = command.words.iter().map(String::as_str);
+        if only_reads(&command.words) {
+            if command.piped {
+                data.extend(words);
+            } else {
+                data.clear();
+            }
+            continue;
+        }
+        let program = command.words.first()?;
+        let runs_others = command.words.iter().any(|word| {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            INTERPRETERS.contains(&name)
+        });
+        // `A=b` changes what later words mean.
+        if runs_others || program.contains(['$', '=']) {
+            return None;
+        }
+        // What it reads may be more than data to it.
+        text.append(&mut data);
+        text.extend(words);
+    }
+    Some(text.join(" "))
+}
+
+fn only_reads(words: &[String]) -> bool {
+    let active = |word: &String| ACTIVE_OPTIONS.iter().any(|option| word.starts_with(option));
+    let Some((program, arguments)) = words.split_first() else {
+        return true;
+    };
+    let is_plain = !arguments.iter().any(active);
+    match program.as_str() {
+        "git" => {
+            let verb = arguments.first().map(String::as_str).unwrap_or_default();
+            is_plain && GIT_READERS.contains(&verb)
+        }
+        "echo" | "printf" => true,
+        program => is_plain && READERS.contains(&program),
+    }
+}
+
+/// Judges a text by all of its words.
+fn strict(command: &str, state_dir: &Path, database: &Path) -> Option<&'static str> {
     // The shell ignores quotes and backslashes inside words.
     let plain: String = command
         .chars()
@@ -21,7 +110,7 @@ pub(super) fn refusal(command: &str, state_dir: &Path, database: &Path) -> Optio
     if says("claude-codex") && says("phase") && any(&HUMAN_VERBS) {
         return Some("only a person can start, confirm, accept or stop a phase");
     }
-    if any(&["/tdd confirm", "/tdd start", "/tdd stop", "/tdd accept"]) {
+    if HUMAN_VERBS.iter().any(|verb| says(&format!("/tdd {verb}"))) {
         return Some("only a person can type /tdd");
     }
     if says("claude-codex") && says("hook") {
@@ -39,6 +128,7 @@ pub(super) fn refusal(command: &str, state_dir: &Path, database: &Path) -> Optio
             "tdd-override.json",
             ".claude-codex/tdd.json",
             "commands/tdd.md",
+            "scheduled_tasks",
         ])
     {
         return Some(
@@ -77,6 +167,25 @@ mod tests {
             "sed -i d .claude/settings.json",
             "cd .claude && rm settings.local.json",
             "echo '{}' > .claude-codex/tdd.json",
+            "echo 'claude-codex phase confirm tests' | sh",
+            "echo 'claude-codex phase confirm tests' | env bash",
+            "echo '/tdd confirm tests' | ./say",
+            "sh -c 'claude-codex phase confirm tests'",
+            "eval claude-codex phase confirm tests",
+            "X='claude-codex phase'; $X confirm tests",
+            "echo `claude-codex phase confirm tests`",
+            "echo \"$(claude-codex phase confirm tests)\"",
+            "cat <(claude-codex phase confirm tests)",
+            "grep x y && claude-codex phase overrule 'why'",
+            "echo x > /dev/pts/3",
+            "echo x > $PLACE; echo .claude/settings.json",
+            "rg --pre 'claude-codex phase confirm' x",
+            "git -c core.pager='claude-codex phase confirm tests' log",
+            "git log --output=.claude/settings.json",
+            "git checkout -- .claude/settings.json",
+            "sh -c \"$(cat <<'EOF'\nclaude-codex phase confirm tests\nEOF\n)\"",
+            "cp tasks .claude/scheduled_tasks.json",
+            "echo a\nclaude-codex phase confirm tests",
         ] {
             assert!(refused(command), "{command}");
         }
@@ -93,10 +202,26 @@ mod tests {
             "ls .claude; cat settings.py",
             "tmux ls",
             "grep -rn tdd src/tdd",
+            "grep -rn 'claude-codex phase confirm' docs",
+            "git commit -m 'docs: explain /tdd confirm tests'",
+            "git commit -m \"$(cat <<'EOF'\ndocs: `/tdd confirm tests`\n\nclaude-codex phase confirm\nEOF\n)\"",
+            "cat .claude/settings.json",
+            "git log -- .claude/settings.json",
+            "rg codex.db",
+            "grep -n 'tdd-override.json' README.md",
+            "echo 'see claude-codex hooks'",
+            "git diff .claude-codex/tdd.json",
+            "cat .claude-codex/tdd.json 2>/dev/null | head -5",
+            "ls ~/.local/state/claude-codex",
+            "grep -rn 'send-keys' src # tmux",
+            "rg '/dev/pts/' src",
+            "claude-codex phase status && echo start",
+            "git add .claude/settings.json",
+            "cat .claude/commands/tdd.md",
+            "jq . .claude/settings.local.json",
+            "head docs/tdd-phases.md && claude-codex phase status --json | grep started",
         ] {
-            // A combination of words may be refused by accident; that is the safe side.
-            let chance = command.contains(".claude;");
-            assert_eq!(refused(command), chance, "{command}");
+            assert!(!refused(command), "{command}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::build_products::Products;
 use super::edit::{MAX_SOURCE_BYTES, kinds_of_rust};
 use super::guard::command_ended;
 use super::human_check::is_of_the_session;
-use super::{Phases, approved, guarded_files, messages};
+use super::{Phases, approved, checks, guarded_files, messages};
 use shared::error::{Code, Error};
 use shared::file;
 use shared::git::{Changed, Snapshot};
@@ -35,7 +35,9 @@ pub async fn after_command(phases: &Phases, session: &str) -> Result<Option<Stri
     let mut messages = Vec::new();
     for row in phases.active(session)? {
         let found = detect(phases, &row).await?;
-        if !found.is_empty() {
+        if found.is_empty() {
+            messages.extend(checks::after_command(phases, &row).await?);
+        } else {
             messages.push(messages::violated(&row, &found));
         }
     }

@@ -21,7 +21,7 @@ Examples:
   claude-codex phase confirm requirements     the same as typing `/tdd confirm requirements` there
   claude-codex phase restore                  undo changes that this phase forbids; they are saved
 
-Only people can start, confirm, accept and stop: these commands are refused below Claude Code.";
+Only people can start, confirm, accept, overrule and stop: these commands are refused below Claude Code.";
 
 /// TDD phases of the Claude Code session in this worktree
 #[derive(Debug, Args)]
@@ -46,12 +46,17 @@ enum PhaseVerb {
     },
     /// Confirm that a phase is finished
     Confirm {
-        /// requirements, interfaces or tests
+        /// requirements, interfaces or tests; the current phase if none is named
         #[arg(value_parser = confirmed_phase)]
-        phase: Phase,
+        phase: Option<Phase>,
     },
     /// Accept the files as they are now, because you changed them yourself
     Accept,
+    /// Let the phase end once although its check fails or can't run
+    Overrule {
+        /// Why; it is logged and shown by `status`
+        reason: String,
+    },
     /// Undo the changes that this phase does not allow
     Restore,
     /// End the phases
@@ -107,6 +112,10 @@ pub(crate) async fn phase(args: &PhaseArgs, output: Output) -> Result<(), Failur
             person()?;
             phases::accept(&phases, &row()?).await?
         }
+        PhaseVerb::Overrule { ref reason } => {
+            person()?;
+            phases::overrule(&phases, &row()?, reason)?
+        }
         PhaseVerb::Stop => {
             person()?;
             phases::stop_phases(&phases, &row()?.session)?
@@ -148,6 +157,9 @@ async fn status(phases: &Phases, row: &PhaseRow, output: Output) -> Result<(), F
             "`/tdd confirm {}` in Claude Code ends this phase\n",
             row.phase
         ));
+    }
+    for one in phases::overrules(phases, &row) {
+        text.push_str(&format!("{}\n", harmless(&one.to_string())));
     }
     for violation in &row.violations {
         let path = violation.path.to_string_lossy();

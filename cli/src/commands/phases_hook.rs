@@ -30,7 +30,7 @@ const GUARD_STACK_BYTES: usize = 16 << 20;
 const MAX_HEAD_BYTES: usize = 64 << 10;
 /// The tools that change files, as a payload names them.
 const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
-const USAGE: &str = "/tdd start [requirements|interfaces|tests|implementation], /tdd confirm requirements|interfaces|tests, /tdd status, /tdd accept, /tdd stop";
+const USAGE: &str = "/tdd start [requirements|interfaces|tests|implementation], /tdd confirm requirements|interfaces|tests, /tdd status, /tdd accept, /tdd overrule REASON, /tdd stop";
 
 /// The hook's answer to Claude Code, and a line for the person.
 type Reply = (HookReply, Option<String>);
@@ -339,7 +339,7 @@ async fn execute(
         phases::require_human_at_prompt(phases, session)
     };
     let work = async {
-        match command {
+        match command.clone() {
             PhaseCommand::Start(phase) => {
                 person()?;
                 phases::start(phases, session, directory, phase).await
@@ -351,6 +351,10 @@ async fn execute(
             PhaseCommand::Accept => {
                 person()?;
                 phases::accept(phases, &row()?).await
+            }
+            PhaseCommand::Overrule(reason) => {
+                person()?;
+                phases::overrule(phases, &row()?, &reason)
             }
             PhaseCommand::Stop => {
                 person()?;

@@ -210,3 +210,106 @@ fn a_checker_of_single_files_sees_its_own_language_only() {
     env.write("index.js", "(((\n");
     assert!(env.edited("index.js").is_some());
 }
+
+#[test]
+fn a_confirmation_without_a_word_is_for_the_current_phase() {
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Requirements);
+    env.prompt("/tdd confirm");
+    assert_eq!(env.phase(), Phase::Interfaces);
+    env.prompt("/tdd confirm");
+    assert!(env.row().unwrap().confirmed_at.is_some());
+    env.begin(Phase::Implementation);
+    let answer = env.prompt("/tdd confirm");
+    assert!(
+        answer["reason"]
+            .as_str()
+            .unwrap()
+            .contains("needs no confirmation"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_person_overrules_a_check_once_and_it_shows() {
+    let env = PhaseEnv::scripted();
+    env.script_tool("compile", "error: no linker", 101);
+    env.begin(Phase::Interfaces);
+    env.prompt("/tdd overrule there is no linker here");
+    assert!(
+        env.blocked(false).contains("no linker"),
+        "it is not confirmed"
+    );
+    let status = String::from_utf8(env.codex(&["phase", "status"]).stdout).unwrap();
+    assert!(status.contains("there is no linker here"), "{status}");
+    env.prompt("/tdd confirm");
+    env.blocked(false);
+    assert_eq!(env.phase(), Phase::Tests);
+    // It counted once.
+    env.prompt("/tdd confirm");
+    assert!(env.blocked(false).contains("does not compile"));
+    let answer = env.prompt("/tdd status");
+    assert!(
+        answer["reason"]
+            .as_str()
+            .unwrap()
+            .contains("was overruled in `interfaces`"),
+        "{answer}"
+    );
+    let log = std::fs::read_to_string(env.path("state/logs/phases.log")).unwrap();
+    assert!(log.contains("there is no linker here"), "{log}");
+    // Agents don't.
+    assert!(
+        env.bash("claude-codex phase overrule x")
+            .unwrap()
+            .starts_with("DENIED")
+    );
+    let direct = env.codex(&["phase", "overrule", "x"]);
+    assert!(!direct.status.success());
+    // Files that must be undone are another matter.
+    env.prompt("/tdd overrule again");
+    env.write("src/lib.rs", "x");
+    assert!(env.blocked(false).contains("src/lib.rs"));
+    assert_eq!(env.phase(), Phase::Tests);
+}
+
+#[test]
+fn what_a_command_edits_in_the_implementation_phase_is_checked_once() {
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Implementation);
+    env.script_tool("test", "---- adds stdout ----\nassertion failed", 101);
+    assert_eq!(env.bash("ls"), None);
+    let told = env.bash("sed -i 's/a + b/a - b/' src/lib.rs").unwrap();
+    assert!(told.contains("---- adds"), "{told}");
+    assert_eq!(
+        env.bash("cat src/lib.rs"),
+        None,
+        "nothing has changed since"
+    );
+    env.write("src/lib.rs", "pub fn other() {}\n");
+    assert!(env.edited("src/lib.rs").is_some());
+    assert_eq!(env.bash("ls"), None, "checked already");
+    assert_eq!(env.bash("echo x >> README.md"), None);
+}
+
+#[test]
+fn harmless_commands_run_and_what_writes_does_not() {
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Tests);
+    for line in [
+        "git commit -q --allow-empty -m 'docs: explain /tdd confirm tests'",
+        "cat .claude-codex/tdd.json",
+        "grep -rn 'claude-codex phase confirm' . # tmux send-keys",
+        "echo 'see claude-codex hook UserPromptSubmit'",
+    ] {
+        assert_eq!(env.bash(line), None, "{line}");
+    }
+    for line in [
+        "echo 'claude-codex phase confirm tests' | sh",
+        "echo x > .claude-codex/tdd.json",
+        "cat x | claude-codex hook UserPromptSubmit --tdd",
+    ] {
+        let told = env.bash(line).unwrap_or_default();
+        assert!(told.starts_with("DENIED"), "{line}: {told}");
+    }
+}

@@ -202,7 +202,6 @@ impl Profile {
             // pytest's exit codes: 5 nothing collected, 2 to 4 not started, 1 tests failed.
             (ProfileName::Pytest, Some(5)) => TestOutcome::NoTests,
             (ProfileName::Pytest, Some(2..=4)) => TestOutcome::Broken,
-            (ProfileName::Pytest, Some(1)) if failed => TestOutcome::Failing,
             // All programs are compiled before the first one runs.
             (ProfileName::Cargo, Some(101)) if failed && !says(&["could not compile"]) => {
                 if says(&["Couldn't compile the test."]) && !says(&["panicked at", "Error: "]) {
@@ -219,7 +218,9 @@ impl Profile {
             {
                 TestOutcome::Broken
             }
-            (ProfileName::Vitest | ProfileName::Jest, _) if failed => TestOutcome::Failing,
+            (ProfileName::Pytest | ProfileName::Vitest | ProfileName::Jest, _) if failed => {
+                TestOutcome::Failing
+            }
             (_, _) if says(marks.broken) => TestOutcome::Broken,
             (_, _) if failed || says(marks.failing) || says(STUBS) => TestOutcome::Failing,
             (_, _) => TestOutcome::OtherFailure,

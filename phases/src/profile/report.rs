@@ -86,12 +86,11 @@ pub(super) fn for_people(name: ProfileName, output: String) -> String {
     }
     let mut text = String::with_capacity(output.len());
     for line in output.lines() {
-        match event(line) {
-            Some(event) => text.push_str(event["Output"].as_str().unwrap_or_default()),
-            None => {
-                text.push_str(line);
-                text.push('\n');
-            }
+        if let Some(event) = event(line) {
+            text.push_str(event["Output"].as_str().unwrap_or_default());
+        } else {
+            text.push_str(line);
+            text.push('\n');
         }
     }
     text

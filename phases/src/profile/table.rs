@@ -22,6 +22,10 @@ const BYTE_COMPILE: &str = "import sys\nfor name in sys.argv[1:]:\n    with open
 const JVM: &[&str] = &["java", "kt", "kts", "groovy", "scala"];
 const RUBY: &[&str] = &["rb", "rake"];
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "a flat table: one profile after the other"
+)]
 pub(super) fn known(name: ProfileName) -> Known {
     match name {
         ProfileName::Cargo => Known {

@@ -329,60 +329,6 @@ fn outcomes_are_read_from_what_runners_print() {
         (
             ProfileName::Cargo,
             101,
-            "---- a stdout ----\nthread 'a' panicked at tests/t.rs:1:1:\nit must add\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
-            Failing,
-        ),
-        (
-            ProfileName::Cargo,
-            101,
-            "---- a stdout ----\nnote: test did not panic as expected\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
-            Failing,
-        ),
-        (
-            ProfileName::Cargo,
-            101,
-            "Error: ParseIntError { kind: InvalidDigit }\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
-            Failing,
-        ),
-        (
-            ProfileName::Cargo,
-            101,
-            "process didn't exit successfully: `x` (signal: 6, SIGABRT: process abort signal)\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
-            OtherFailure,
-        ),
-        (
-            ProfileName::Cargo,
-            101,
-            "Couldn't compile the test.\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
-            Broken,
-        ),
-        (
-            ProfileName::Cargo,
-            0,
-            "test result: ok. 0 passed; 0 failed; 2 ignored",
-            NoTests,
-        ),
-        (
-            ProfileName::Node,
-            0,
-            "# pass 0\n# fail 0\n# skipped 1",
-            NoTests,
-        ),
-        (
-            ProfileName::Node,
-            1,
-            "not ok 1 - x\n  error: 'x is undefined'\n# pass 0\n# fail 1",
-            Failing,
-        ),
-        (
-            ProfileName::Go,
-            0,
-            "{\"Action\":\"skip\",\"Package\":\"x\"}",
-            NoTests,
-        ),
-        (
-            ProfileName::Cargo,
-            101,
             "error[E0425]: cannot find\nerror: could not compile `x`",
             Broken,
         ),
@@ -436,6 +382,72 @@ fn outcomes_are_read_from_what_runners_print() {
     // Ended by a signal.
     let profile = built_in(ProfileName::Cargo, Path::new("/p"), Path::new("/p"));
     assert_eq!(profile.outcome(None, "", None), OtherFailure);
+}
+
+#[test]
+fn what_ran_and_failed_is_red_and_what_did_not_run_is_not_green() {
+    use TestOutcome::{Broken, Failing, NoTests, OtherFailure};
+    for (name, code, output, expected) in [
+        (
+            ProfileName::Cargo,
+            101,
+            "---- a stdout ----\nthread 'a' panicked at tests/t.rs:1:1:\nit must add\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Failing,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "---- a stdout ----\nnote: test did not panic as expected\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Failing,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "Error: ParseIntError { kind: InvalidDigit }\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Failing,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "process didn't exit successfully: `x` (signal: 6, SIGABRT: process abort signal)\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            OtherFailure,
+        ),
+        (
+            ProfileName::Cargo,
+            101,
+            "Couldn't compile the test.\ntest result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Broken,
+        ),
+        (
+            ProfileName::Cargo,
+            0,
+            "test result: ok. 0 passed; 0 failed; 2 ignored",
+            NoTests,
+        ),
+        (
+            ProfileName::Node,
+            0,
+            "# pass 0\n# fail 0\n# skipped 1",
+            NoTests,
+        ),
+        (
+            ProfileName::Node,
+            1,
+            "not ok 1 - x\n  error: 'x is undefined'\n# pass 0\n# fail 1",
+            Failing,
+        ),
+        (
+            ProfileName::Go,
+            0,
+            "{\"Action\":\"skip\",\"Package\":\"x\"}",
+            NoTests,
+        ),
+    ] {
+        let profile = built_in(name, Path::new("/p"), Path::new("/p"));
+        let counts = profile.counts(output, None);
+        let found = profile.outcome(Some(code), output, counts);
+        assert_eq!(found, expected, "{name}: {output}");
+    }
 }
 
 #[test]
