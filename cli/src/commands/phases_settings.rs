@@ -14,8 +14,10 @@ const ALL: &str = "*";
 const EDITS_AND_PROGRAMS: &str =
     "Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|REPL|Monitor|mcp__.*";
 const PROGRAMS: &str = "Bash|PowerShell|REPL|Monitor|mcp__.*";
-/// Ends the command of the guard: Claude Code lets a tool through if a hook dies, but not if it ends with 2.
-const DIED: &str = " || [ $? -lt 128 ] || exit 2";
+/// Around the command of the guard: Claude Code lets a tool through if a hook dies (128 and more), but not if it ends with
+/// 2. Only edits are refused then, and only while a snapshot of some phase exists.
+const BEFORE_GUARD: &str = r#"i=$(cat); printf %s "$i" | "#;
+const AFTER_GUARD: &str = r#" || if [ $? -ge 128 ]; then case $i in *'"tool_name":"Write"'*|*'"tool_name":"Edit"'*|*'"tool_name":"MultiEdit"'*|*'"tool_name":"NotebookEdit"'*) set -- "${CODEX_STATE_DIR:-${XDG_STATE_HOME:-$HOME/.local/state}/claude-codex}"/phases/p-*; if [ -e "$1" ]; then echo 'TDD: the guard of the phases (claude-codex) died before it could judge this edit, so it is refused. claude-codex phase stop in a shell ends the phases; claude-codex doctor may tell why it dies.' >&2; exit 2; fi;; esac; fi"#;
 
 /// Our hooks: event, tools, and the timeout of Claude Code in seconds.
 const HOOKS: [(HookName, Option<&str>, u32); 8] = [
@@ -47,7 +49,7 @@ pub(super) fn with_hooks(
         }
         let mut command = format!("{program} hook {} --tdd", name.as_str());
         if name == HookName::PreToolUse {
-            command.push_str(DIED);
+            command = format!("{BEFORE_GUARD}{command}{AFTER_GUARD}");
         }
         let hook = json!({ "type": "command", "command": command, "timeout": timeout });
         group.insert("hooks".to_owned(), json!([hook]));
@@ -157,9 +159,7 @@ fn remove_ours(groups: &mut Vec<Value>) -> bool {
 
 fn is_ours(hook: &Value) -> bool {
     hook["command"].as_str().is_some_and(|command| {
-        command.contains("claude-codex")
-            && command.contains(" hook ")
-            && command.trim_end_matches(DIED).ends_with(" --tdd")
+        command.contains("claude-codex") && command.contains(" hook ") && command.contains(" --tdd")
     })
 }
 
@@ -217,6 +217,19 @@ mod tests {
             .unwrap();
         assert!(!new.contains("/old/"), "{new}");
         assert_eq!(new.matches("--tdd").count(), HOOKS.len());
+    }
+
+    /// An older release had another command around the guard's.
+    #[test]
+    fn hooks_of_an_older_release_are_replaced_and_removed() {
+        let old = r#"{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"claude-codex hook PreToolUse --tdd || [ $? -lt 128 ] || exit 2","timeout":10}]}]}}"#;
+        let new = with_hooks(path(), Some(old), "claude-codex")
+            .unwrap()
+            .unwrap();
+        let value: Value = serde_json::from_str(&new).unwrap();
+        assert_eq!(value["hooks"]["PreToolUse"].as_array().unwrap().len(), 1);
+        assert!(!new.contains("-lt 128"), "{new}");
+        assert_eq!(without_hooks(path(), Some(old)).unwrap(), Left::Nothing);
     }
 
     #[test]

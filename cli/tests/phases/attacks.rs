@@ -378,14 +378,17 @@ fn a_guard_that_dies_refuses_and_one_that_is_missing_does_not() {
     let command = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
         .as_str()
         .unwrap();
-    let with = |program: &str| {
+    let with = |program: &str, tool: &str| {
         let line = command.replace(crate::PROGRAM, program);
-        env.command("sh")
-            .args(["-c", &line])
-            .output()
-            .unwrap()
-            .status
-            .code()
+        let rest = json!({ "tool_name": tool, "tool_input": { "file_path": "x", "content": r#""tool_name":"Write""# } });
+        let payload = env.payload(SESSION, "PreToolUse", &rest).to_string();
+        let mut shell = env.command("sh");
+        let child = tests::feed(shell.args(["-c", &line]), payload.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        (
+            output.status.code().unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     };
     let dies = env.path("tools/dies");
     std::fs::write(&dies, "#!/bin/sh\nkill -SEGV $$\n").unwrap();
@@ -393,10 +396,27 @@ fn a_guard_that_dies_refuses_and_one_that_is_missing_does_not() {
         .args(["+x", dies.to_str().unwrap()])
         .output()
         .unwrap();
-    assert_eq!(with(dies.to_str().unwrap()), Some(2));
-    assert_eq!(with("/nowhere/claude-codex"), Some(0));
-    assert_eq!(with("true"), Some(0));
-    assert_eq!(with("false"), Some(0));
+    let dies = dies.to_str().unwrap();
+    // Without a phase, nothing is held up.
+    assert_eq!(with(dies, "Write").0, 0);
+    env.begin(Phase::Tests);
+    for tool in ["Write", "Edit", "MultiEdit", "NotebookEdit"] {
+        let (code, line) = with(dies, tool);
+        assert_eq!(code, 2, "{tool}");
+        assert!(
+            line.contains("died") && line.contains("phase stop"),
+            "{line}"
+        );
+    }
+    for tool in ["Read", "Bash", "Grep"] {
+        assert_eq!(with(dies, tool).0, 0, "{tool}");
+    }
+    for program in ["/nowhere/claude-codex", "true", "false"] {
+        assert_eq!(with(program, "Write").0, 0, "{program}");
+    }
+    assert_eq!(with(crate::PROGRAM, "Read").0, 0);
+    env.prompt("/tdd stop");
+    assert_eq!(with(dies, "Write").0, 0);
 }
 
 #[test]
