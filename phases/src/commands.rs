@@ -6,7 +6,9 @@ use uuid::Uuid;
 
 use super::human_check::note_own_claude;
 use super::resolve_path::{phase_around, resolve};
-use super::{Phases, approved, guarded_files, messages, no_phase, overrules, violations};
+use super::{
+    Phases, approved, guarded_files, messages, no_phase, outside_links, overrules, violations,
+};
 use crate::profile::ProfileName;
 use shared::agent;
 use shared::error::{Code, Error};
@@ -138,6 +140,7 @@ pub async fn start(
         return Err(error);
     }
     note_own_claude(phases, &row);
+    phases.freeze_profile(&row, &profile)?;
     let mut person = messages::started(phase, profile.name, &profile.root);
     if let Some(ignored) = phases.ignored_profile(worktree) {
         person.push_str(&format!("\n{ignored}"));
@@ -162,6 +165,7 @@ async fn take_snapshot(phases: &Phases, row: &PhaseRow) -> Result<(), Error> {
         }
     };
     phases.snapshot(row).take(wanted).await?;
+    outside_links::save(phases, row).await?;
     guarded_files::save(phases, row)
 }
 
@@ -220,6 +224,7 @@ pub async fn confirm(
 /// Accepts the files as they are: the person changed them.
 pub async fn accept(phases: &Phases, row: &PhaseRow) -> Result<CommandReply, Error> {
     take_snapshot(phases, row).await?;
+    phases.snapshot(row).accept_nested().await?;
     approved::forget_ran(phases, row);
     phases.store.write_now(|w| w.set_violations(row, &[]))?;
     Ok(CommandReply::to_person(format!(

@@ -49,7 +49,20 @@ pub fn guard(
         let name = path.to_string_lossy();
         return Ok(Some(messages::protected(latest.phase, &name, why)));
     }
-    let Some((row, worktree)) = phase_around(&rows, &path) else {
+    // A link of the worktree that leads out of it is judged by its own name.
+    let inside = match phase_around(&rows, &path) {
+        Some((row, worktree)) => Some((row, worktree, path.clone())),
+        None => {
+            let parent = named.parent().map(|parent| resolve(directory, parent));
+            let own = parent.zip(named.file_name());
+            let own = own.map(|(parent, name)| parent.join(name));
+            own.and_then(|own| {
+                let (row, worktree) = phase_around(&rows, &own)?;
+                Some((row, worktree, own))
+            })
+        }
+    };
+    let Some((row, worktree, path)) = inside else {
         return Ok(None);
     };
     let Some(profile) = phases.profile(&worktree, &path)? else {

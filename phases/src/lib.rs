@@ -14,6 +14,7 @@ mod guard;
 mod guarded_files;
 mod human_check;
 mod messages;
+mod outside_links;
 mod overrules;
 pub mod profile;
 mod prompt_sources;
@@ -45,6 +46,9 @@ pub use overrules::{Overrule, all as overrules, overrule};
 pub use prompt_sources::{Said, note_scheduled, require_typed, runs_programs};
 pub use violations::{Restored, after_command, detect, restore};
 
+/// The name of the profile at the beginning, beside the snapshot.
+const FROZEN: &str = "profile";
+
 /// The context of the phases: smaller than `workflow::Context`, because a hook runs for milliseconds.
 #[derive(Debug, Clone)]
 pub struct Phases {
@@ -75,13 +79,32 @@ impl Phases {
     /// Finds the profile of the project that a path belongs to.
     fn profile(&self, worktree: &Path, path: &Path) -> Result<Option<Profile>, Error> {
         let is_trusted = |text: &str| self.trusts(worktree, text);
-        Ok(profile::find(
-            worktree,
-            path,
-            self.home.as_deref(),
-            self.default,
-            is_trusted,
-        )?)
+        let home = self.home.as_deref();
+        let found = profile::find(worktree, path, home, self.default, is_trusted)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        // A project file that was moved away since does not end the rules.
+        let rows = self.store.read_now(|r| r.phases_in_worktree(worktree))?;
+        let frozen = rows.iter().find_map(|row| {
+            let text = std::fs::read_to_string(self.snapshot_folder(row).join(FROZEN)).ok()?;
+            let (name, root) = text.split_once('\n')?;
+            let root = Path::new(root);
+            let name: ProfileName = name.parse().ok()?;
+            path.starts_with(root)
+                .then(|| profile::of_name(name, root, worktree))
+        });
+        Ok(frozen)
+    }
+
+    /// Records the profile with which phases begin.
+    fn freeze_profile(&self, row: &PhaseRow, profile: &Profile) -> Result<(), Error> {
+        let place = self.snapshot_folder(row).join(FROZEN);
+        let text = format!("{}\n{}", profile.name, profile.root.display());
+        std::fs::write(&place, text).map_err(|error| {
+            let text = format!("cannot write {}: {error}", place.display());
+            Error::new(Code::Internal, text)
+        })
     }
 
     /// Returns whether the person has trusted this text of the repository's profile.

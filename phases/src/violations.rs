@@ -9,11 +9,11 @@ use super::build_products::Products;
 use super::edit::{MAX_SOURCE_BYTES, kinds_of_rust};
 use super::guard::command_ended;
 use super::human_check::is_of_the_session;
-use super::{Phases, approved, checks, guarded_files, messages};
+use super::{Phases, approved, checks, guarded_files, messages, outside_links};
 use shared::error::{Code, Error};
 use shared::file;
 use shared::git::{Changed, Snapshot};
-use shared::model::{Alteration, FileKind, Phase};
+use shared::model::{FileKind, Phase};
 use shared::store::{PhaseRow, Violation};
 
 /// How many files of a newly ignored folder are checked.
@@ -50,6 +50,7 @@ async fn find(phases: &Phases, row: &PhaseRow) -> Result<Vec<Violation>, Error> 
     if matches!(row.phase, Phase::Implementation | Phase::Done) {
         return Ok(found);
     }
+    found.extend(outside_links::changed(phases, row)?);
     let snapshot = phases.snapshot(row);
     let mut products = Products::of(phases, row, &snapshot).await?;
     for change in snapshot.changes().await? {
@@ -103,14 +104,11 @@ async fn forbidden(
     Ok((!row.phase.allows(kind)).then_some(kind))
 }
 
-/// Returns the files of a change. A folder that git ignores only since the phase began is expanded.
+/// Returns the files of a change. A folder that git ignores only since the phase began is expanded, and so is a nested
+/// repository.
 fn files_in(worktree: &Path, change: &Changed) -> Vec<PathBuf> {
     if !worktree.join(&change.path).is_dir() {
         return vec![change.path.clone()];
-    }
-    if change.how != Alteration::Ignored {
-        // A nested repository, which git reports as a folder.
-        return Vec::new();
     }
     let mut folders = vec![change.path.clone()];
     let mut files = Vec::new();
@@ -119,6 +117,9 @@ fn files_in(worktree: &Path, change: &Changed) -> Vec<PathBuf> {
             continue;
         };
         for entry in entries.filter_map(Result::ok) {
+            if entry.file_name() == ".git" {
+                continue;
+            }
             let path = folder.join(entry.file_name());
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(path),
@@ -157,8 +158,10 @@ pub async fn restore(phases: &Phases, row: &PhaseRow) -> Result<Restored, Error>
         .state_dir
         .join("phases/undone")
         .join(Uuid::new_v4().to_string());
+    let linked = outside_links::restore(phases, row, &kept)?;
     let (guarded, others): (Vec<_>, Vec<_>) = found
         .iter()
+        .filter(|violation| !linked.contains(&violation.path))
         .cloned()
         .partition(|violation| violation.kind == FileKind::Guard);
     let changes: Vec<Changed> = others

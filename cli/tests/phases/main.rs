@@ -23,6 +23,8 @@ mod projects;
 #[cfg(test)]
 mod real_claude;
 #[cfg(test)]
+mod unseen;
+#[cfg(test)]
 mod ways_around;
 
 /// The command line under test.

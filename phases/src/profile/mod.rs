@@ -142,6 +142,11 @@ impl Profile {
     }
 }
 
+/// Returns a built-in profile for a project, whatever files it has now.
+pub fn of_name(name: ProfileName, root: &Path, worktree: &Path) -> Profile {
+    table::built_in(name, root, worktree)
+}
+
 /// What placeholders in commands stand for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Names<'a> {

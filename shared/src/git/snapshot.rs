@@ -5,8 +5,9 @@
 //! worktree's index nor the repository's objects are ever written. Settings with which changed files could be
 //! hidden from git (times that are not looked at, assumed or skipped entries, a monitor) are switched off.
 
-use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,11 +83,16 @@ impl Snapshot {
         file::make_private_folder(&objects).map_err(GitError::io("make", &objects))?;
         let index = self.index();
         if !index.exists() {
+            self.freeze_filters().await?;
             self.copy_index(&index).await?;
             self.look_at_everything().await?;
         }
         let (changed, new) = tokio::try_join!(self.differing(), self.untracked())?;
         let mut input = Vec::new();
+        let (nested, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|path| is_folder(path));
+        if !self.folder.join("nested").exists() {
+            self.keep_list("nested", &nested)?;
+        }
         let paths: BTreeSet<PathBuf> = changed.into_iter().map(|one| one.path).chain(new).collect();
         for path in paths.iter().filter(|path| wanted(path)) {
             input.extend_from_slice(path.as_os_str().as_bytes());
@@ -100,17 +106,86 @@ impl Snapshot {
                 .success()
                 .await?;
         }
-        let ignored = self.ignored().await?;
-        let mut list = Vec::new();
-        for path in ignored {
-            list.extend_from_slice(path.as_os_str().as_bytes());
-            list.push(0);
-        }
-        let path = self.folder.join("ignored");
-        std::fs::write(&path, &list).map_err(GitError::io("write", &path))?;
+        self.keep_list("ignored", &self.ignored().await?)?;
         let rules = self.ignore_rules().await?;
         let path = self.folder.join("ignore-rules");
         std::fs::write(&path, &rules).map_err(GitError::io("write", &path))
+    }
+
+    /// Accepts the nested repositories that are there now.
+    pub async fn accept_nested(&self) -> Result<(), GitError> {
+        let mut nested = self.untracked().await?;
+        nested.retain(|path| is_folder(path));
+        self.keep_list("nested", &nested)
+    }
+
+    fn keep_list(&self, name: &str, paths: &[PathBuf]) -> Result<(), GitError> {
+        let mut list = Vec::new();
+        for path in paths {
+            list.extend_from_slice(path.as_os_str().as_bytes());
+            list.push(0);
+        }
+        let path = self.folder.join(name);
+        std::fs::write(&path, &list).map_err(GitError::io("write", &path))
+    }
+
+    fn kept_list(&self, name: &str) -> BTreeSet<PathBuf> {
+        let known = std::fs::read(self.folder.join(name)).unwrap_or_default();
+        known
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(path_of)
+            .collect()
+    }
+
+    /// Records the filters that turn files into what git keeps: one that is set later could hide a change.
+    async fn freeze_filters(&self) -> Result<(), GitError> {
+        let found = self.filters().await?;
+        let path = self.folder.join("filters");
+        std::fs::write(&path, found).map_err(GitError::io("write", &path))
+    }
+
+    async fn filters(&self) -> Result<Vec<u8>, GitError> {
+        let finished = self
+            .call("config")
+            .args(["-z", "--get-regexp", r"^filter\."])
+            .run()
+            .await?;
+        Ok(finished.stdout)
+    }
+
+    /// Returns the settings with which filters are as they were when the first snapshot was taken.
+    async fn frozen_filters(&self) -> Result<Vec<OsString>, GitError> {
+        let now = self.filters().await?;
+        let before = std::fs::read(self.folder.join("filters")).unwrap_or_default();
+        if now == before {
+            return Ok(Vec::new());
+        }
+        let (now, before) = (values(&now), values(&before));
+        let names: BTreeSet<&Vec<u8>> = now.keys().chain(before.keys()).collect();
+        let mut settings = Vec::new();
+        for name in names {
+            if now.get(name) == before.get(name) {
+                continue;
+            }
+            let mut setting = name.clone();
+            setting.push(b'=');
+            setting.extend(before.get(name).cloned().unwrap_or_default());
+            settings.push("-c".into());
+            settings.push(OsString::from_vec(setting));
+        }
+        Ok(settings)
+    }
+
+    /// Returns the symbolic links of the snapshot.
+    pub async fn links(&self) -> Result<Vec<PathBuf>, GitError> {
+        let listed = self.call("ls-files").args(["-s", "-z"]).success().await?;
+        let lines = listed.stdout.split(|byte| *byte == 0);
+        let links = lines.filter(|line| line.starts_with(b"120000 "));
+        Ok(links
+            .filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1))
+            .map(path_of)
+            .collect())
     }
 
     /// Returns whether git ignores what it ignored when the snapshot was taken.
@@ -192,16 +267,13 @@ impl Snapshot {
         }
         let (mut changes, new, ignored) =
             tokio::try_join!(self.differing(), self.untracked(), self.ignored())?;
-        changes.extend(new.into_iter().map(|path| Changed {
+        let nested = self.kept_list("nested");
+        let new = new.into_iter().filter(|path| !nested.contains(path));
+        changes.extend(new.map(|path| Changed {
             path,
             how: Alteration::Added,
         }));
-        let known = std::fs::read(self.folder.join("ignored")).unwrap_or_default();
-        let known: BTreeSet<PathBuf> = known
-            .split(|byte| *byte == 0)
-            .filter(|path| !path.is_empty())
-            .map(path_of)
-            .collect();
+        let known = self.kept_list("ignored");
         let fresh = ignored.into_iter().filter(|path| !known.contains(path));
         changes.extend(fresh.map(|path| Changed {
             path,
@@ -238,7 +310,9 @@ impl Snapshot {
         if input.is_empty() {
             return Ok(());
         }
+        let filters = self.frozen_filters().await?;
         self.call("checkout-index")
+            .settings(&filters)
             .args(["-f", "-u", "-z", "--stdin"])
             .input(&input)
             .writes()
@@ -256,6 +330,8 @@ impl Snapshot {
             .call(Place::Worktree(&self.worktree), operation)
             .settings(LOOK)
             .time(SNAPSHOT_TIMEOUT)
+            // Another content could be put in the place of an object's.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_INDEX_FILE", self.index())
             .env("GIT_OBJECT_DIRECTORY", self.folder.join("objects"))
             .env(
@@ -318,8 +394,10 @@ impl Snapshot {
 
     /// Files of the snapshot that are not as they were.
     async fn differing(&self) -> Result<Vec<Changed>, GitError> {
+        let filters = self.frozen_filters().await?;
         let finished = self
             .call("diff")
+            .settings(&filters)
             .args(["--name-status", "-z", "--no-renames", "--no-ext-diff"])
             .args(["--no-textconv", "--ignore-submodules=all", "--relative"])
             .success()
@@ -366,6 +444,24 @@ impl Snapshot {
             .map(path_of)
             .collect())
     }
+}
+
+/// A nested repository, which git lists as a folder.
+fn is_folder(path: &Path) -> bool {
+    path.as_os_str().as_bytes().ends_with(b"/")
+}
+
+/// Reads `git config -z`; the last value of a name holds.
+fn values(listed: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    listed
+        .split(|byte| *byte == 0)
+        .filter(|entry| !entry.is_empty())
+        .map(|entry| {
+            let mut parts = entry.splitn(2, |byte| *byte == b'\n');
+            let mut next = || parts.next().unwrap_or_default().to_vec();
+            (next(), next())
+        })
+        .collect()
 }
 
 /// Moves a file away; copies it to another file system.
