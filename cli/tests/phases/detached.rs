@@ -29,8 +29,16 @@ impl Session {
         let stop = hook_line(env, "Stop", &json!({}), "stop");
         let script = env.path("tools/own.sh");
         // The first end of a turn asks for the confirmation, the second one ends it.
+        // Claude Code lists its process; only then can the commands below it be known.
+        let sessions = env.path("home/.claude/sessions");
+        std::fs::create_dir_all(&sessions).unwrap();
+        let list = format!(
+            "echo '{{\"pid\":'$$',\"sessionId\":\"{}\"}}' > '{}/'$$.json",
+            tests::phase_env::SESSION,
+            sessions.display()
+        );
         let text = format!(
-            "{begin}\n{before}\n{command}\n{after}\n{stop}\n{stop}\necho ENDED\nread line\ntrue\n"
+            "{list}\n{begin}\n{before}\n{command}\n{after}\n{stop}\n{stop}\necho ENDED\nread line\ntrue\n"
         );
         std::fs::write(&script, text).unwrap();
         let mut process = env
