@@ -9,7 +9,8 @@ use super::names::check_reference;
 use super::oid::Oid;
 
 impl Repository {
-    /// Returns the commits that branches and remote-tracking branches are at, by full name; those that are not there are left out.
+    /// Returns the commits that branches and remote-tracking branches are at, by full name; those that are not there, or only
+    /// as symbolic links, are left out.
     pub async fn tips(&self, names: Vec<String>) -> Result<HashMap<String, Oid>, GitError> {
         for name in &names {
             check_reference(name)?;
