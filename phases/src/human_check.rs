@@ -19,6 +19,16 @@ const COMMAND_TIMEOUT: f64 = 600.0;
 /// and answers within this many seconds.
 const END_OF_TURN_GRACE: f64 = 2.0;
 
+/// Programs that become the parents of processes whose own have ended.
+const REAPERS: [&str; 6] = [
+    "systemd",
+    "init",
+    "tini",
+    "dumb-init",
+    "docker-init",
+    "catatonit",
+];
+
 /// Claude Code's shell around a hook is no older than this many seconds, even on a machine under load.
 const HOOK_SECONDS: f64 = 5.0;
 
@@ -99,8 +109,12 @@ pub fn require_human_at_prompt(phases: &Phases, session: &str) -> Result<(), Err
     Ok(())
 }
 
-/// Requires that a person typed a command at a terminal, not an agent.
-pub fn require_human_at_shell(phases: &Phases, has_terminal: bool) -> Result<(), Error> {
+/// Requires that a person typed a command at a terminal, not an agent; `row` is the phase that it is about.
+pub fn require_human_at_shell(
+    phases: &Phases,
+    has_terminal: bool,
+    row: Option<&PhaseRow>,
+) -> Result<(), Error> {
     let marked = [
         "CLAUDECODE",
         "CLAUDE_CODE_SESSION_ID",
@@ -131,7 +145,25 @@ pub fn require_human_at_shell(phases: &Phases, has_terminal: bool) -> Result<(),
             "there is no terminal that a person could have typed this at",
         ));
     }
+    if row.is_some_and(|row| is_younger_than(row, &own)) {
+        return Err(not_a_person(
+            "this terminal was opened after the phases began, as a command of the agent could have done",
+        ));
+    }
     Ok(())
+}
+
+/// Returns whether no program above this one is older than the phases: a process that left its parents behind can make
+/// a terminal of its own. Who takes up orphans stands above them, too.
+fn is_younger_than(row: &PhaseRow, own: &[Ancestor]) -> bool {
+    let began = row.started_at.seconds_ago();
+    // Where the system tells nothing, nothing can be held against it.
+    let mut ages = own
+        .iter()
+        .filter(|ancestor| !REAPERS.contains(&ancestor.name.as_str()))
+        .filter_map(|ancestor| process::seconds_since_start(ancestor.pid))
+        .peekable();
+    ages.peek().is_some() && ages.all(|age| age < began)
 }
 
 /// Returns whether a hook was called by a Claude Code that runs below another one, whatever its home and its name.

@@ -92,34 +92,29 @@ pub(crate) async fn phase(args: &PhaseArgs, output: Output) -> Result<(), Failur
     let directory = environment.directory().to_owned();
     let phases = Phases::new(environment, store)?;
     let row = || phases::row_in_worktree(&phases, worktree, args.session.as_deref());
-    let person = || phases::require_human_at_shell(&phases, io::stdin().is_terminal());
+    let person = |row: Option<&PhaseRow>| {
+        phases::require_human_at_shell(&phases, io::stdin().is_terminal(), row)
+    };
+    let own_row = || {
+        let row = row()?;
+        person(Some(&row))?;
+        Ok::<_, Error>(row)
+    };
     let spoken = match args.verb {
         PhaseVerb::Status => return status(&phases, &row()?, output).await,
         PhaseVerb::Restore => return restore(&phases, &row()?, output).await,
         PhaseVerb::Start { phase } => {
-            person()?;
+            person(None)?;
             let session = match &args.session {
                 Some(session) => session.clone(),
                 None => phases::session_in_worktree(&phases, worktree)?,
             };
             phases::start(&phases, &session, &directory, phase).await?
         }
-        PhaseVerb::Confirm { phase } => {
-            person()?;
-            phases::confirm(&phases, &row()?, phase).await?
-        }
-        PhaseVerb::Accept => {
-            person()?;
-            phases::accept(&phases, &row()?).await?
-        }
-        PhaseVerb::Overrule { ref reason } => {
-            person()?;
-            phases::overrule(&phases, &row()?, reason)?
-        }
-        PhaseVerb::Stop => {
-            person()?;
-            phases::stop_phases(&phases, &row()?.session)?
-        }
+        PhaseVerb::Confirm { phase } => phases::confirm(&phases, &own_row()?, phase).await?,
+        PhaseVerb::Accept => phases::accept(&phases, &own_row()?).await?,
+        PhaseVerb::Overrule { ref reason } => phases::overrule(&phases, &own_row()?, reason)?,
+        PhaseVerb::Stop => phases::stop_phases(&phases, &own_row()?.session)?,
     };
     if output.is_json() {
         let rows = phases.store.read_now(|r| r.phases_in_worktree(worktree))?;

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin, Stdio};
 
 use serde_json::json;
+use shared::model::Phase;
 use tests::phase_env::PhaseEnv;
 
 use crate::attacks::{CONFIRM, claude, hook_line, is_unconfirmed};
@@ -163,4 +164,32 @@ fn a_command_that_becomes_a_hook_confirms_nothing() {
     assert!(text.contains("only a person"), "{text}");
     assert!(is_unconfirmed(&env));
     session.end();
+}
+
+#[test]
+fn a_terminal_that_a_detached_command_makes_confirms_nothing() {
+    let env = PhaseEnv::scripted();
+    env.begin(Phase::Tests);
+    let answer = env.path("tools/answer");
+    let line = format!("'{}' phase confirm tests", crate::PROGRAM);
+    let script = format!(
+        "until [ \"$(ps -o ppid= -p $$ | tr -d ' ')\" != \"$1\" ]; do sleep 0.1; done; cd '{}'; script -qec \"{line}\" /dev/null > '{1}.new' 2>&1 < /dev/null; mv '{1}.new' '{1}'",
+        env.repository().display(),
+        answer.display()
+    );
+    std::fs::write(env.path("tools/x.sh"), script).unwrap();
+    // Its parent ends at once.
+    let parent = format!(
+        "setsid sh '{}' $$ > /dev/null 2>&1 &",
+        env.path("tools/x.sh").display()
+    );
+    if env.command("script").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: `script` is not installed");
+        return;
+    }
+    env.command("sh").args(["-c", &parent]).output().unwrap();
+    assert!(tests::comes_true(|| answer.exists()));
+    let text = std::fs::read_to_string(&answer).unwrap();
+    assert!(text.contains("opened after the phases began"), "{text}");
+    assert!(is_unconfirmed(&env));
 }

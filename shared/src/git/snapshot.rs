@@ -180,9 +180,9 @@ impl Snapshot {
     /// Returns the symbolic links of the snapshot.
     pub async fn links(&self) -> Result<Vec<PathBuf>, GitError> {
         let listed = self.call("ls-files").args(["-s", "-z"]).success().await?;
-        let lines = listed.stdout.split(|byte| *byte == 0);
-        let links = lines.filter(|line| line.starts_with(b"120000 "));
-        Ok(links
+        let entries = listed.stdout.split(|byte| *byte == 0);
+        Ok(entries
+            .filter(|line| line.starts_with(b"120000 "))
             .filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1))
             .map(path_of)
             .collect())
