@@ -168,10 +168,10 @@ fn role_by_contents(contents: &Contents) -> Role {
     let code: u64 = contents.languages.values().sum();
     if code > 0 && code >= contents.prose {
         Role::Source
-    } else if contents.prose > 0 && contents.data == 0 {
+    } else if contents.prose * 2 > contents.files && contents.data == 0 {
         Role::Documentation
-    } else if contents.prose > 0 && code == 0 && contents.data > 0 {
-        // Prose beside data may be anything: a plugin of an assistant, say.
+    } else if contents.prose > 0 {
+        // Prose beside data or pictures may be anything: a plugin of an assistant, say.
         Role::Other
     } else if contents.data > 0 {
         Role::Data

@@ -130,10 +130,10 @@ fn documents_and_task_runners_come_before_pipelines() {
             ("make dist", "Makefile"),
             ("tox -e lint", "CONTRIBUTING.md"),
             ("tox", "tox.ini"),
-            ("make", "README.md"),
             ("just fmt", "justfile"),
             ("nox -s coverage", "noxfile.py"),
             ("poe types", "pyproject.toml"),
+            ("make", "README.md"),
             ("pytest -x", ".github/workflows/ci.yml"),
         ]
     );
@@ -410,4 +410,23 @@ fn recipes_may_call_recipes_of_the_same_file() {
         .map(|found| found.command.as_str())
         .collect();
     assert_eq!(seen, ["just check", "just test"]);
+}
+
+#[test]
+fn make_alone_does_what_its_first_target_does() {
+    for (makefile, purpose) in [
+        ("init:\n\tpip install x\nall:\n\tcc x.c\n", None),
+        ("x: x.c\n\tcc x.c\n", Some(CommandPurpose::Build)),
+        (
+            ".PHONY: test\ntest:\n\tpytest\n",
+            Some(CommandPurpose::Test),
+        ),
+    ] {
+        let repo = Repo::new();
+        repo.write("Makefile", makefile)
+            .write("CONTRIBUTING.md", "```sh\nmake\n```\n");
+        let found = commands(&repo);
+        let found = found.iter().find(|found| found.command == "make");
+        assert_eq!(found.map(|found| found.purpose), purpose, "{makefile}");
+    }
 }

@@ -217,6 +217,9 @@ fn folders_are_what_most_of_their_code_is() {
         .write("plugin/skills/a/SKILL.md", "# A\n")
         .write("plugin/skills/b/SKILL.md", "# B\n")
         .write("plugin/plugin.json", "{}\n")
+        .write("ext/LICENSE.md", "x\n")
+        .write("ext/logo.ai", "x\n")
+        .write("ext/logo.psd", "x\n")
         .write("notes/a.md", "# A\n");
     for number in 0..4 {
         repo.write(&format!("zipfs/testdata/{number}.txt"), "x\n");
@@ -232,8 +235,14 @@ fn folders_are_what_most_of_their_code_is() {
         folders.find(|it| it.folder == folder).unwrap().role
     };
     assert_eq!(
-        ["zipfs", "checks", "plugin", "notes"].map(role),
-        [Role::Source, Role::Tests, Role::Other, Role::Documentation]
+        ["zipfs", "checks", "plugin", "notes", "ext"].map(role),
+        [
+            Role::Source,
+            Role::Tests,
+            Role::Other,
+            Role::Documentation,
+            Role::Other
+        ]
     );
 }
 

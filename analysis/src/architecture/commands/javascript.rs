@@ -3,7 +3,6 @@
 use super::place::Place;
 use super::purpose::by_name;
 use super::recipes::scripts_of;
-use super::script_files::by_script;
 use super::words::{LINTERS, TEST_RUNNERS, subcommand_of};
 use crate::report::architecture::CommandPurpose;
 use CommandPurpose::{Build, Lint, Release, Run, Test};
@@ -66,13 +65,7 @@ pub(super) fn purpose(
             let builds = rest.iter().any(|word| word == "-b" || word == "--build");
             Some(if builds { Build } else { Lint })
         }
-        "node" => {
-            if rest.iter().any(|word| word == "--test") {
-                Some(Test)
-            } else {
-                by_script(sub, place)
-            }
-        }
+        "node" => rest.iter().any(|word| word == "--test").then_some(Test),
         _ => None,
     }
 }

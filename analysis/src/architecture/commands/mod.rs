@@ -13,6 +13,7 @@ mod recipes;
 mod script;
 mod script_files;
 mod shell;
+mod task_entry;
 mod task_files;
 mod tox;
 mod words;
@@ -177,7 +178,7 @@ fn script_file(sources: Sources<'_>, path: &str) -> Option<FoundCommand> {
         folder: "",
         level: 0,
     };
-    let purpose = script_files::by_script(path, place)?;
+    let purpose = programs::of_script(path, place)?;
     let metadata = std::fs::symlink_metadata(sources.root.join(path)).ok()?;
     let is_runnable = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
     let is_word = path
@@ -233,9 +234,9 @@ fn npm_scripts(place: Place<'_>) -> Vec<FoundCommand> {
         if runs.contains("no test specified") {
             continue;
         }
-        let purpose = task_files::of_script(name, runs, place);
+        let purpose = task_entry::of_script(name, runs, place);
         let mut command =
-            task_files::task(place, format!("{program} run {name}"), &path, purpose, runs);
+            task_entry::task(place, format!("{program} run {name}"), &path, purpose, runs);
         command.one_test = command.one_test.map(|one| installed(exec, &one));
         commands.push(command);
     }

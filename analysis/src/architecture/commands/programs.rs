@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::javascript;
 use super::place::{Place, is_folder, text_in};
 use super::purpose::{by_name, by_target};
-use super::recipes::{makefile_has, task_exists};
+use super::recipes::{self, makefile_has, task_exists};
 use super::script_files::by_script;
 use super::words::{LINTERS, TEST_RUNNERS, is_assignment, program_name, subcommand_of};
 use crate::architecture::packages::join;
@@ -38,6 +38,11 @@ const WRAPPERS: &[&str] = &[
     "winpty",
     "wine",
     "cov-build",
+];
+
+/// First targets of makefiles, which `make` alone runs, that build nothing.
+const DEFAULTS_THAT_BUILD_NOTHING: &[&str] = &[
+    "help", "init", "install", "clean", "docs", "setup", "deps", "usage",
 ];
 
 /// What is known of a command.
@@ -247,12 +252,13 @@ fn purpose(program: &str, rest: &[String], place: Place<'_>) -> Option<CommandPu
                     _ => None,
                 });
             }
-            by_script(sub, place)
+            of_script(sub, place)
         }
         "build" | "scons" | "autoreconf" => Some(Build),
-        _ if javascript::knows(name) => javascript::purpose(name, sub, rest, place),
+        _ if javascript::knows(name) => javascript::purpose(name, sub, rest, place)
+            .or_else(|| (name == "node").then(|| of_script(sub, place)).flatten()),
         // A script of the repository.
-        _ if program.contains('/') => by_script(program, place).or_else(|| by_name(sub)),
+        _ if program.contains('/') => of_script(program, place).or_else(|| by_name(sub)),
         _ => None,
     }
 }
@@ -277,6 +283,13 @@ fn cargo(sub: &str, rest: &[String], place: Place<'_>) -> Option<CommandPurpose>
         }
         _ => None,
     }
+}
+
+/// Returns the purpose of a script of the repository.
+pub(super) fn of_script(path: &str, place: Place<'_>) -> Option<CommandPurpose> {
+    by_script(path, place, |words, place| {
+        judge(words, place).map(|known| known.purpose)
+    })
 }
 
 /// Judges the goals of Maven or the tasks of Gradle; one that leaves the tests out is no test.
@@ -342,7 +355,12 @@ fn make(rest: &[String], place: Place<'_>) -> Option<CommandPurpose> {
     }
     if targets.is_empty() {
         // Without a makefile in the repository something else makes it first: `./configure`, say.
-        return makefile_has(place, "").then_some(Build);
+        let first = recipes::make(place).and_then(|(_, recipes)| recipes.into_iter().next());
+        let is_other = first
+            .as_ref()
+            .is_some_and(|recipe| DEFAULTS_THAT_BUILD_NOTHING.contains(&recipe.name.as_str()));
+        let purpose = first.and_then(|recipe| by_target(&recipe.name));
+        return (makefile_has(place, "") && !is_other).then(|| purpose.unwrap_or(Build));
     }
     targets.into_iter().filter_map(by_target).min()
 }

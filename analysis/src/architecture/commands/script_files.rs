@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::place::Place;
-use super::programs::judge;
 use super::purpose::{by_name, words};
 use super::shell;
 use super::words::{LINTERS, TEST_RUNNERS};
@@ -19,15 +18,18 @@ const VERBS: &[&str] = &[
     "test", "tests", "build", "compile", "release", "publish", "demo", "serve", "start", "dev",
 ];
 
+/// Judges the words of a command.
+pub(super) type Judge = fn(&[String], Place<'_>) -> Option<CommandPurpose>;
+
 /// Returns the purpose of a script of the repository, if what it runs agrees with its name.
-pub(super) fn by_script(path: &str, place: Place<'_>) -> Option<CommandPurpose> {
+pub(super) fn by_script(path: &str, place: Place<'_>, judge: Judge) -> Option<CommandPurpose> {
     if path.is_empty() || place.level >= MAX_LEVEL {
         return None;
     }
     let path = join(place.folder, path)?;
     let text = place.sources.text(&path)?;
     let stem = name_of(&path).split('.').next().unwrap_or(&path);
-    let runs = purposes(&text, &path, place);
+    let runs = purposes(&text, &path, place, judge);
     let in_pipeline = matches!(name_of(folder_of(&path)), ".ci" | "ci");
     if stem == "ci" || (in_pipeline && matches!(stem, "run" | "all" | "main")) {
         return Some(CommandPurpose::ContinuousIntegration);
@@ -41,7 +43,7 @@ pub(super) fn by_script(path: &str, place: Place<'_>) -> Option<CommandPurpose> 
 }
 
 /// Collects what a script does, also in its functions and under conditions.
-fn purposes(text: &str, path: &str, place: Place<'_>) -> BTreeSet<CommandPurpose> {
+fn purposes(text: &str, path: &str, place: Place<'_>, judge: Judge) -> BTreeSet<CommandPurpose> {
     let first = text.lines().next().unwrap_or_default();
     let is_shell = if first.starts_with("#!") {
         ["sh", "bash", "zsh", "dash"]
@@ -73,8 +75,7 @@ fn purposes(text: &str, path: &str, place: Place<'_>) -> BTreeSet<CommandPurpose
                 found.extend(
                     [inside, top]
                         .into_iter()
-                        .find_map(|place| judge(words, place))
-                        .map(|known| known.purpose),
+                        .find_map(|place| judge(words, place)),
                 );
             }
         }

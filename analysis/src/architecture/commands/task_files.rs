@@ -2,17 +2,12 @@
 
 use serde_json::Value;
 
-use super::one_test::one_test;
 use super::place::{Place, first_of};
-use super::programs::judge;
-use super::purpose::{by_name, by_target, words};
+use super::purpose::by_target;
 use super::recipes::{self, MAX_TASKS, Recipe, is_task_name};
-use super::{shell, tox};
-use crate::report::architecture::{CommandPurpose, FoundCommand};
-use crate::text::harmless;
-
-/// Longest text of `runs`.
-const MAX_RUNS_LENGTH: usize = 160;
+use super::task_entry::{of_script, task};
+use super::tox;
+use crate::report::architecture::FoundCommand;
 
 /// Collects the tasks of all task runners of a folder.
 pub(super) fn find(place: Place<'_>) -> Vec<FoundCommand> {
@@ -29,48 +24,6 @@ pub(super) fn find(place: Place<'_>) -> Vec<FoundCommand> {
     .into_iter()
     .flat_map(|read| read(place))
     .collect()
-}
-
-/// Returns the purpose of a script: what its name says, else what it runs.
-pub(super) fn of_script(name: &str, runs: &str, place: Place<'_>) -> CommandPurpose {
-    let named = by_name(name);
-    // `check` may mean anything.
-    if let Some(purpose) = named.filter(|_| name != "check") {
-        return purpose;
-    }
-    let says_other = words(name)
-        .iter()
-        .any(|word| ["bench", "benchmark", "benchmarks", "clean", "docs"].contains(&word.as_str()));
-    // Of several commands none is the purpose.
-    let known = match shell::commands(runs).as_slice() {
-        [only] if !says_other => judge(&only.words, place).map(|known| known.purpose),
-        _ => None,
-    };
-    known.or(named).unwrap_or(CommandPurpose::Other)
-}
-
-/// Makes the entry of a task from the lines that it runs.
-pub(super) fn task(
-    place: Place<'_>,
-    command: String,
-    source: &str,
-    purpose: CommandPurpose,
-    runs: &str,
-) -> FoundCommand {
-    let one_test = shell::commands(runs)
-        .iter()
-        .find_map(|runs| one_test(runs, judge(&runs.words, place)?, place));
-    FoundCommand {
-        purpose,
-        command,
-        source: source.to_owned(),
-        directory: (!place.folder.is_empty()).then(|| place.folder.to_owned()),
-        environment: Vec::new(),
-        runs: (!runs.trim().is_empty())
-            .then(|| harmless(&runs.trim().replace('\n', "; "), MAX_RUNS_LENGTH)),
-        one_test,
-        also_in: 0,
-    }
 }
 
 fn make(place: Place<'_>) -> Vec<FoundCommand> {

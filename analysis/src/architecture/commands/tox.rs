@@ -2,7 +2,7 @@
 
 use super::place::{Place, text_in};
 use super::recipes::{MAX_TASKS, is_task_name};
-use super::task_files::{of_script, task};
+use super::task_entry::{of_script, task};
 use crate::architecture::packages::join;
 use crate::report::architecture::{CommandPurpose, FoundCommand};
 
