@@ -1,6 +1,6 @@
 //! `PreToolUse` guard: allows or denies a tool call by path, profile and phase.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::guarded_files::is_guarded;
 use super::resolve_path::{phase_around, resolve};
@@ -50,19 +50,15 @@ pub fn guard(
         return Ok(Some(messages::protected(latest.phase, &name, why)));
     }
     // A link of the worktree that leads out of it is judged by its own name.
-    let inside = match phase_around(&rows, &path) {
-        Some((row, worktree)) => Some((row, worktree, path.clone())),
-        None => {
-            let parent = named.parent().map(|parent| resolve(directory, parent));
-            let own = parent.zip(named.file_name());
-            let own = own.map(|(parent, name)| parent.join(name));
-            own.and_then(|own| {
-                let (row, worktree) = phase_around(&rows, &own)?;
-                Some((row, worktree, own))
-            })
-        }
+    let around = |path: PathBuf| {
+        let (row, worktree) = phase_around(&rows, &path)?;
+        Some((row, worktree, path))
     };
-    let Some((row, worktree, path)) = inside else {
+    let by_own_name = || {
+        let parent = resolve(directory, named.parent()?);
+        around(parent.join(named.file_name()?))
+    };
+    let Some((row, worktree, path)) = around(path).or_else(by_own_name) else {
         return Ok(None);
     };
     let Some(profile) = phases.profile(&worktree, &path)? else {
