@@ -180,8 +180,8 @@ impl Snapshot {
     /// Returns the symbolic links of the snapshot.
     pub async fn links(&self) -> Result<Vec<PathBuf>, GitError> {
         let listed = self.call("ls-files").args(["-s", "-z"]).success().await?;
-        let entries = listed.stdout.split(|byte| *byte == 0);
-        Ok(entries
+        let lines = listed.stdout.split(|byte| *byte == 0);
+        Ok(lines
             .filter(|line| line.starts_with(b"120000 "))
             .filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1))
             .map(path_of)

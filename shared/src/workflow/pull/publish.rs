@@ -111,14 +111,10 @@ async fn attempt(
     check_on_branch(&repository, &branch, &commit).await?;
     check_publishable(&repository, &coder, &commit).await?;
     let pulls = PullBackend::open(context, &repository).await?;
+    let reviews = with_verdict(reviews, review.as_ref());
     let new = NewPullRequest {
         title: pull_text::title(&request.title),
-        body: pull_text::body(
-            &request.description,
-            &coder,
-            task.as_ref(),
-            &with_verdict(reviews, review.as_ref()),
-        ),
+        body: pull_text::body(&request.description, &coder, task.as_ref(), &reviews),
         head_branch: branch.clone(),
         base_branch: coder.base_branch.clone(),
         draft: request.draft,
