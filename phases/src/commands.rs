@@ -233,6 +233,15 @@ pub async fn accept(phases: &Phases, row: &PhaseRow) -> Result<CommandReply, Err
     )))
 }
 
+/// Lets the phase end once although its check is stuck.
+pub fn overrule(phases: &Phases, row: &PhaseRow, reason: &str) -> Result<CommandReply, Error> {
+    overrules::add(phases, row, reason)?;
+    Ok(CommandReply::to_person(format!(
+        "TDD: the check of `{}` is overruled once, at the end of the agent's next turn. Changed files are not: `/tdd accept` accepts them.",
+        row.phase
+    )))
+}
+
 /// Ends a session's phases and removes their snapshots.
 pub fn stop_phases(phases: &Phases, session: &str) -> Result<CommandReply, Error> {
     let rows = phases.store.read_now(|r| r.phases_of_session(session))?;

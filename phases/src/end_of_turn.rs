@@ -2,7 +2,7 @@
 
 use super::checks::{self, Wanted};
 use super::commands::enter;
-use super::human_check::is_of_the_session;
+use super::human_check::{forget_command, is_of_the_session};
 use super::{Phases, approved, messages, overrules, violations};
 use crate::profile::{Check, TestOutcome};
 use shared::error::Error;
@@ -37,6 +37,7 @@ pub async fn end_of_turn(
     }
     let end = decide(phases, session, goes_on, scheduled).await?;
     if matches!(end, EndOfTurn::Pass { .. }) {
+        forget_command(phases, &phases.active(session)?);
         phases
             .store
             .write_now(|w| w.set_phase_turn(session, true))?;

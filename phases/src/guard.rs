@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::guarded_files::is_guarded;
+use super::human_check::note_command;
 use super::resolve_path::{phase_around, resolve};
 use super::{Phases, edit, messages, prompt_sources, shell_guard};
 use serde_json::Value;
 use shared::agent::ToolCall;
 use shared::error::Error;
 use shared::model::{FileKind, Ruling, ToolKind};
+use shared::store::PhaseRow;
 
 /// Returns why a tool call is denied; `None` allows it. Decides by names and never walks a tree.
 pub fn guard(
@@ -35,6 +37,7 @@ pub fn guard(
         phases
             .store
             .write_now(|w| w.set_phase_command(session, true))?;
+        note_command(phases, &rows);
         return Ok(None);
     }
     let Ok(tool) = call.tool_name.parse::<ToolKind>() else {
@@ -49,16 +52,7 @@ pub fn guard(
         let name = path.to_string_lossy();
         return Ok(Some(messages::protected(latest.phase, &name, why)));
     }
-    // A link of the worktree that leads out of it is judged by its own name.
-    let around = |path: PathBuf| {
-        let (row, worktree) = phase_around(&rows, &path)?;
-        Some((row, worktree, path))
-    };
-    let by_own_name = || {
-        let parent = resolve(directory, named.parent()?);
-        around(parent.join(named.file_name()?))
-    };
-    let Some((row, worktree, path)) = around(path).or_else(by_own_name) else {
+    let Some((row, worktree, path)) = judged_path(&rows, directory, &named, path) else {
         return Ok(None);
     };
     let Some(profile) = phases.profile(&worktree, &path)? else {
@@ -72,6 +66,22 @@ pub fn guard(
         let shown = path.strip_prefix(&worktree).unwrap_or(&path);
         messages::denied(row, kind, shown)
     }))
+}
+
+/// Returns the path to judge an edit by, with its phase and worktree: where it leads, or, for a link of the worktree that
+/// leads out of it, its own name.
+fn judged_path<'r>(
+    rows: &'r [PhaseRow],
+    directory: &Path,
+    named: &Path,
+    path: PathBuf,
+) -> Option<(&'r PhaseRow, PathBuf, PathBuf)> {
+    if let Some((row, worktree)) = phase_around(rows, &path) {
+        return Some((row, worktree, path));
+    }
+    let own = resolve(directory, named.parent()?).join(named.file_name()?);
+    let (row, worktree) = phase_around(rows, &own)?;
+    Some((row, worktree, own))
 }
 
 /// Returns why a tool that runs programs is refused. What an MCP server does with its input is unknown, so only its
@@ -95,9 +105,11 @@ fn program_refusal(phases: &Phases, call: &ToolCall) -> Result<Option<&'static s
 
 /// Records that the session's shell command has ended.
 pub fn command_ended(phases: &Phases, session: &str) -> Result<(), Error> {
-    if phases.active(session)?.is_empty() {
+    let rows = phases.active(session)?;
+    if rows.is_empty() {
         return Ok(());
     }
+    note_command(phases, &rows);
     phases
         .store
         .write_now(|w| w.set_phase_command(session, false))?;

@@ -3,7 +3,7 @@
 //! An agent's commands run as the same user, so no single sign is proof. The check combines the environment variables
 //! that Claude Code sets for its tools, the parent processes, and whether a command of the agent was running.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Phases;
 use shared::agent;
@@ -50,7 +50,7 @@ pub fn require_human_at_prompt(phases: &Phases, session: &str) -> Result<(), Err
     if is_nested(&own) {
         return Err(not_a_person("one Claude Code runs below another"));
     }
-    if began_as_a_command(&phases.active(session)?, &own) {
+    if began_as_a_command(phases, &phases.active(session)?, &own) {
         return Err(not_a_person(
             "this hook was called by a process that began during the agent's turn",
         ));
@@ -184,7 +184,7 @@ fn threads_of(pid: u32) -> usize {
 
 /// Returns whether the programs between Claude Code and a hook were started by a command of the agent. Claude Code starts
 /// each hook anew, so what is older than the end of the turn, or than the hook by far, is a command that was left behind.
-fn began_as_a_command(rows: &[PhaseRow], own: &[Ancestor]) -> bool {
+fn began_as_a_command(phases: &Phases, rows: &[PhaseRow], own: &[Ancestor]) -> bool {
     let Some(nearest) = own.iter().position(|ancestor| is_claude(&ancestor.name)) else {
         return false;
     };
@@ -199,8 +199,27 @@ fn began_as_a_command(rows: &[PhaseRow], own: &[Ancestor]) -> bool {
         // The first program of a command becomes the hook with `exec`.
         || rows
             .iter()
-            .filter_map(|row| row.command_since)
-            .any(|since| since.seconds_ago() < age + HOOK_SECONDS)
+            .filter_map(|row| std::fs::metadata(last_command(phases, row)).ok()?.modified().ok())
+            .any(|since| since.elapsed().is_ok_and(|since| since.as_secs_f64() < age + HOOK_SECONDS))
+}
+
+fn last_command(phases: &Phases, row: &PhaseRow) -> PathBuf {
+    phases.snapshot_folder(row).join("last-command")
+}
+
+/// Records that a command of the agent has just begun or ended; one in the background does both at once.
+pub(super) fn note_command(phases: &Phases, rows: &[PhaseRow]) {
+    for row in rows {
+        // The age of what calls a hook tells most commands, too.
+        let _ = std::fs::write(last_command(phases, row), "");
+    }
+}
+
+/// Records that the turn has ended: what begins from now on is no command of it.
+pub(super) fn forget_command(phases: &Phases, rows: &[PhaseRow]) {
+    for row in rows {
+        let _ = std::fs::remove_file(last_command(phases, row));
+    }
 }
 
 /// Returns whether a hook was called by the Claude Code that the session's phases know. A session that was resumed has

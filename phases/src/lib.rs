@@ -34,15 +34,15 @@ use shared::store::{PhaseRow, Store};
 
 pub use checks::after_edit;
 pub use commands::{
-    CommandReply, PhaseCommand, accept, at_session_end, at_session_start, confirm, row_for,
-    row_in_worktree, session_in_worktree, start, status_text, stop_phases,
+    CommandReply, PhaseCommand, accept, at_session_end, at_session_start, confirm, overrule,
+    row_for, row_in_worktree, session_in_worktree, start, status_text, stop_phases,
 };
 pub use end_of_turn::{EndOfTurn, end_of_turn};
 pub use guard::{command_ended, guard};
 pub use guarded_files::{config_change, settings_at_start};
 pub use human_check::{is_of_the_session, require_human_at_prompt, require_human_at_shell};
 pub use messages::not_judged;
-pub use overrules::{Overrule, all as overrules, overrule};
+pub use overrules::{Overrule, all as overrules};
 pub use prompt_sources::{Said, note_scheduled, require_typed, runs_programs};
 pub use violations::{Restored, after_command, detect, restore};
 

@@ -169,7 +169,7 @@ pub(super) fn tests_to_accept(row: &PhaseRow, changed: &[Violation], diff: &str)
 
 pub(super) fn no_failing_test(shown: &str) -> String {
     let mut text = format!(
-        "{}: no test fails. Write tests for the missing behaviour; they must compile and fail in an assertion.",
+        "{}: no test fails. Write tests for the missing behaviour; they must compile, run and fail.",
         title(Phase::Tests)
     );
     if !shown.is_empty() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommandReply, Phases};
+use super::Phases;
 use shared::error::{Code, Error};
 use shared::model::hidden::drop_hidden;
 use shared::model::{Phase, Timestamp};
@@ -58,7 +58,7 @@ fn write(phases: &Phases, row: &PhaseRow, all: &[Overrule]) -> Result<(), Error>
 }
 
 /// Records that the check at the next end of a turn does not hold the phase up.
-pub fn overrule(phases: &Phases, row: &PhaseRow, reason: &str) -> Result<CommandReply, Error> {
+pub(super) fn add(phases: &Phases, row: &PhaseRow, reason: &str) -> Result<(), Error> {
     if matches!(row.phase, Phase::Requirements | Phase::Done) {
         return Err(Error::new(
             Code::IllegalState,
@@ -77,11 +77,7 @@ pub fn overrule(phases: &Phases, row: &PhaseRow, reason: &str) -> Result<Command
         at: Timestamp::now(),
         used: false,
     });
-    write(phases, row, &all)?;
-    Ok(CommandReply::to_person(format!(
-        "TDD: the check of `{}` is overruled once, at the end of the agent's next turn. Changed files are not: `/tdd accept` accepts them.",
-        row.phase
-    )))
+    write(phases, row, &all)
 }
 
 /// Uses up what a person has said for this phase; returns whether there was something.

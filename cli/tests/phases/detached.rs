@@ -17,8 +17,8 @@ struct Session {
 }
 
 impl Session {
-    /// `command` is what the agent's command does during the turn.
-    fn with_turn(env: &PhaseEnv, command: &str) -> Self {
+    /// `command` is what the agent's command does during the turn, `then` what happens before the turn ends.
+    fn with_turn(env: &PhaseEnv, command: &str, then: &str) -> Self {
         // Only the person's word is missing.
         env.script_tool("test", "---- a stdout ----\nassertion failed", 101);
         let program = claude(env);
@@ -39,7 +39,7 @@ impl Session {
             sessions.display()
         );
         let text = format!(
-            "{list}\n{begin}\n{before}\n{command}\n{after}\n{stop}\n{stop}\necho ENDED\nread line\ntrue\n"
+            "{list}\n{begin}\n{before}\n{command}\n{after}\n{then}\n{stop}\n{stop}\necho ENDED\nread line\ntrue\n"
         );
         std::fs::write(&script, text).unwrap();
         let mut process = env
@@ -88,7 +88,7 @@ fn says(env: &PhaseEnv, program: &str, arguments: &[&str]) -> String {
 #[test]
 fn a_process_that_left_its_parents_behind_confirms_nothing() {
     let env = PhaseEnv::scripted();
-    let mut session = Session::with_turn(&env, "true");
+    let mut session = Session::with_turn(&env, "true", "true");
     let confirm = confirm_line(&env);
     let state = format!("CODEX_STATE_DIR={}", env.path("state").display());
     let path = format!("PATH={}", std::env::var("PATH").unwrap());
@@ -139,7 +139,7 @@ fn what_a_command_left_running_below_claude_code_confirms_nothing() {
     );
     std::fs::write(env.path("tools/wait.sh"), text).unwrap();
     let command = format!("sh '{}' &", env.path("tools/wait.sh").display());
-    let mut session = Session::with_turn(&env, &command);
+    let mut session = Session::with_turn(&env, &command, "true");
     // The grace after the turn has passed, as far as the clock of the turn says.
     let passed = || {
         let ended = env.row().unwrap().turn_ended_at;
@@ -156,14 +156,17 @@ fn what_a_command_left_running_below_claude_code_confirms_nothing() {
 
 #[test]
 fn a_command_that_becomes_a_hook_confirms_nothing() {
-    let env = PhaseEnv::scripted();
-    let answer = env.path("tools/answer");
-    let command = format!("(exec {} > '{}')", confirm_line(&env), answer.display());
-    let mut session = Session::with_turn(&env, &command);
-    let text = std::fs::read_to_string(&answer).unwrap();
-    assert!(text.contains("only a person"), "{text}");
-    assert!(is_unconfirmed(&env));
-    session.end();
+    // One in the background has ended for Claude Code as soon as it began.
+    for (begin, end, then) in [("(", ")", "true"), ("(sleep 1; ", ") &", "wait")] {
+        let env = PhaseEnv::scripted();
+        let answer = env.path("tools/answer");
+        let hook = format!("exec {} > '{}'", confirm_line(&env), answer.display());
+        let mut session = Session::with_turn(&env, &format!("{begin}{hook}{end}"), then);
+        let text = std::fs::read_to_string(&answer).unwrap();
+        assert!(text.contains("only a person"), "{begin}: {text}");
+        assert!(is_unconfirmed(&env));
+        session.end();
+    }
 }
 
 #[test]
