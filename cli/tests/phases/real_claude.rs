@@ -370,7 +370,7 @@ fn a_person_at_the_terminal_confirms_and_an_agent_that_types_there_does_not() {
     terminal.until_shows("CHEATED");
     let log = || std::fs::read_to_string(env.path("state/logs/phases.log")).unwrap_or_default();
     let state = || format!("{}\n{}", log(), terminal.screen());
-    let refused = r#""said":"Confirm(Requirements)","done":false"#;
+    let refused = r#""said":"Confirm(Some(Requirements))","done":false"#;
     until_or("it is refused", || log().contains(refused), state);
     let row = env.row().unwrap();
     assert_eq!(
