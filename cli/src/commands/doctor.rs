@@ -4,6 +4,7 @@ mod agent_program;
 mod checks;
 mod deep;
 mod permissions;
+mod servers;
 
 use clap::Args;
 use serde::Serialize;

@@ -1,12 +1,13 @@
 //! What can be asked without an agent: usage, init, doctor, config, completions, tasks.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 use shared::model::{Priority, TaskStatus};
 use shared::store::NewTask;
-use tests::{Server, error};
+use tests::{Server, error, write_program};
 
 use crate::PROGRAM;
 use crate::support::{env_with_agent, env_without_repository};
@@ -204,6 +205,37 @@ fn status<'a>(checks: &'a Value, name: &str) -> &'a str {
     check.unwrap_or_else(|| panic!("no check {name}"))["status"]
         .as_str()
         .unwrap()
+}
+
+#[test]
+fn doctor_says_which_servers_are_of_another_release() {
+    let env = env_with_agent();
+    let folder = env.path("mixed");
+    std::fs::create_dir(&folder).unwrap();
+    let program = folder.join("claude-codex");
+    std::fs::hard_link(PROGRAM, &program)
+        .or_else(|_| std::fs::copy(PROGRAM, &program).map(|_| ()))
+        .unwrap();
+    write_program(
+        &folder.join("mcp-coding"),
+        "#!/bin/sh\necho mcp-coding 0.0.1\n",
+    );
+    write_program(&folder.join("mcp-review"), "#!/bin/sh\nexit 1\n");
+    let own = Path::new(PROGRAM).with_file_name("mcp-planning");
+    std::os::unix::fs::symlink(own, folder.join("mcp-planning")).unwrap();
+    let output = env.command(&program).args(["doctor", "--json"]).output();
+    let checks: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    assert_eq!(status(&checks, "mcp-planning"), "ok");
+    for (name, words) in [
+        ("mcp-coding", "is of release 0.0.1"),
+        ("mcp-review", "does not tell its version"),
+    ] {
+        let mut all = checks.as_array().unwrap().iter();
+        let check = all.find(|check| check["name"] == name).unwrap();
+        assert_eq!(check["status"], "error");
+        let message = check["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
+    }
 }
 
 #[test]

@@ -12,8 +12,7 @@ use shared::tmux::{SocketName, Tmux};
 use shared::workflow::{self, CleanMode, Context, Forge, Run};
 
 use super::super::restore::newest;
-use super::{Check, agent_program, permissions};
-use crate::server_paths;
+use super::{Check, agent_program, permissions, servers};
 use crate::text::count;
 
 /// Below this a checkout or the database may fail at any moment.
@@ -34,11 +33,9 @@ pub(super) async fn all(environment: &Environment, deep: bool) -> Vec<Check> {
     checks.push(in_repository(&repository).await);
     checks.push(tmux(environment, &settings).await);
     checks.extend(agent_program::all(environment, &settings).await);
-    checks.extend(
-        InstanceKind::ALL
-            .iter()
-            .map(|&kind| server(kind, environment)),
-    );
+    for kind in InstanceKind::ALL {
+        checks.push(servers::check(*kind, environment).await);
+    }
     checks.push(match config {
         Ok(config) => match config.ignored.notice() {
             None => Check::ok("config", "all settings are valid"),
@@ -115,13 +112,6 @@ async fn tmux(environment: &Environment, settings: &Settings) -> Check {
         Ok(Some(version)) => Check::ok(name, format!("tmux {version}")),
         Ok(None) => Check::ok(name, "tmux, a development build"),
         Err(error) => Check::error(name, error),
-    }
-}
-
-fn server(kind: InstanceKind, environment: &Environment) -> Check {
-    match server_paths::find(kind, environment) {
-        Ok(path) => Check::ok(kind.server_name(), path.display().to_string()),
-        Err(error) => Check::error(kind.server_name(), error),
     }
 }
 
