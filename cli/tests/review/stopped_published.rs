@@ -64,7 +64,9 @@ fn who_has_taken_its_pull_request_over_waits_instead() {
     let worktree = env.instance(&first).worktree_path;
     std::fs::remove_file(worktree.join("draft.txt")).unwrap();
     env.json(&["stop", first.as_str()]);
-    assert_eq!(env.json(&["list"]), json!([]), "nothing is kept or stuck");
+    let attention = env.json(&["list"])[0]["attention"].clone();
+    assert_ne!(attention, json!(null), "it was sent back");
+    assert_ne!(attention["kind"], "conflict");
     let branch = env.instance(&first).branch_name.unwrap();
     env.git(&["worktree", "remove", worktree.to_str().unwrap()]);
     let second = env.coder(&["--branch", &branch, "--base", "main"]);
@@ -83,4 +85,37 @@ fn who_has_taken_its_pull_request_over_waits_instead() {
         .map(|row| &row["id"])
         .collect();
     assert_eq!(ids, [second.as_str()], "{listed}");
+}
+
+#[test]
+fn who_ends_without_an_update_of_what_was_sent_back_waits() {
+    let mut env = AgentEnv::new("idle", "idle");
+    let coder = env.coder_with_commit();
+    assert_eq!(env.create_pr(&coder, "Title")["error"], false);
+    env.until("the coder is put away", || {
+        !env.has_session(&coder) && env.instance(&coder).owner.is_none()
+    });
+    assert_eq!(env.json(&["list"]), json!([]), "an open pull request alone");
+    // It ends well, and has not done what it was told.
+    env.set("CODEX_AGENT_COMMAND", "sh -c 'sleep 2; echo bye'");
+    env.json(&["pr", "request-changes", "1", "More, please"]);
+    env.until("it has ended", || {
+        env.text(&["list"]);
+        env.status(&coder) == Status::Terminated
+    });
+    let listed = env.json(&["list"]);
+    assert_eq!(listed[0]["id"], coder.as_str(), "{listed}");
+    let kind = listed[0]["attention"]["kind"].as_str().unwrap();
+    assert!(["owedMessages", "unfinished"].contains(&kind), "{listed}");
+    assert_eq!(listed[0]["attention"]["urgent"], true, "{listed}");
+    // A person who is content with it as it is.
+    env.text(&["clean", coder.as_str()]);
+    assert_eq!(env.json(&["list"]), json!([]));
+    assert_eq!(env.json(&["resume", "--all"]), json!([]));
+    env.json(&["resume", coder.as_str()]);
+    env.until("it has ended again", || {
+        env.text(&["list"]);
+        env.status(&coder) == Status::Terminated
+    });
+    assert_ne!(env.json(&["list"]), json!([]), "and waits again");
 }

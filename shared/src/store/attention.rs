@@ -25,11 +25,11 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Returns whose failure a person has dealt with, who has not been started again since.
-    pub fn dismissed_failures(&self) -> Result<HashSet<InstanceId>, StoreError> {
+    /// Returns whose failure or end a person has dealt with, who has not been started again since.
+    pub fn dismissed(&self) -> Result<HashSet<InstanceId>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT id FROM instances INDEXED BY instances_by_status
-             WHERE status = 'failed' AND dismissed_at IS NOT NULL",
+             WHERE status IN ('failed', 'terminated') AND dismissed_at IS NOT NULL",
         )?;
         let rows = statement
             .query_map([], |row| parsed(row, "id"))?
@@ -51,7 +51,7 @@ impl Reader<'_> {
                AND s.is_local = (i.pr_url LIKE 'codex:%') AND s.number = i.pr_number
              WHERE i.pr_url IS NOT NULL AND i.status <> 'pr_merged'
                AND i.status IN ('pr_created', 'failed', 'terminated')
-               AND (s.mergeable = 'conflicting' OR s.new_commits > 0)
+               AND (s.mergeable = 'conflicting' OR s.new_commits > 0 OR i.status = 'terminated')
              UNION
              SELECT i.* FROM messages AS m INDEXED BY messages_open
              JOIN instances AS i ON i.id = m.instance_id
@@ -66,8 +66,9 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Records that a person has dealt with failures: those of these agents, or all.
-    pub fn dismiss_failures(&self, only: &[InstanceId]) -> Result<(), StoreError> {
+    /// Records that a person has dealt with failures, and with agents that ended while their pull requests were open: those
+    /// of these agents, or all.
+    pub fn dismiss(&self, only: &[InstanceId]) -> Result<(), StoreError> {
         if only.is_empty() {
             self.connection
                 .prepare_cached(&format!(
@@ -75,10 +76,16 @@ impl Writer<'_> {
                      WHERE status = 'failed' AND dismissed_at IS NULL"
                 ))?
                 .execute([])?;
+            self.connection
+                .prepare_cached(&format!(
+                    "UPDATE instances INDEXED BY instances_by_status SET dismissed_at = {NOW}
+                     WHERE status = 'terminated' AND pr_url IS NOT NULL AND dismissed_at IS NULL"
+                ))?
+                .execute([])?;
         }
         let mut statement = self.connection.prepare_cached(&format!(
             "UPDATE instances SET dismissed_at = {NOW}
-             WHERE id = ?1 AND status = 'failed' AND dismissed_at IS NULL"
+             WHERE id = ?1 AND status IN ('failed', 'terminated') AND dismissed_at IS NULL"
         ))?;
         for id in only {
             statement.execute(params![id.as_str()])?;
@@ -137,7 +144,7 @@ mod tests {
         assert_eq!(needing(), ["work-1-a1", "work-2-a1"]);
         let open = || look().1;
         assert_eq!(open(), HashSet::from([id(0)]));
-        let dismiss = |only: &[InstanceId]| store.write_now(|w| w.dismiss_failures(only)).unwrap();
+        let dismiss = |only: &[InstanceId]| store.write_now(|w| w.dismiss(only)).unwrap();
         dismiss(&[id(1)]);
         assert_eq!(open().len(), 1, "another's was dismissed");
         dismiss(&[id(0)]);
@@ -148,7 +155,7 @@ mod tests {
                     "UPDATE instances SET dismissed_at = NULL WHERE id = 'work-1-a1'",
                     [],
                 )?;
-                w.dismiss_failures(&[])
+                w.dismiss(&[])
             })
             .unwrap();
         assert!(open().is_empty());

@@ -47,6 +47,8 @@ pub enum Attention {
         /// Whether its agent can be told to; that of a TDD run cannot.
         by_agent: bool,
     },
+    /// To be resumed, or its pull request to be taken as it is: that was sent back, and it ended without an update.
+    Unfinished { number: u64 },
     /// An update of its pull request, which lacks so many commits of its branch.
     Outdated { number: u64, commits: usize },
     /// A look at work that exists nowhere else.
@@ -90,6 +92,7 @@ impl Attention {
                     counted(*commits, "commit", "commits")
                 )
             }
+            Self::Unfinished { .. } => "sent back, not updated".to_owned(),
             Self::KeptWork { .. } => "unsaved work kept".to_owned(),
         }
     }
@@ -140,6 +143,9 @@ impl Attention {
                 "Its pull request {}: `claude-codex pr update {number}` brings them in.",
                 self.short()
             ),
+            Self::Unfinished { number } => format!(
+                "Its pull request {number} was sent back, and it ended without an update: resume it, clean it up, or merge or close the pull request."
+            ),
             Self::KeptWork { note, .. } => {
                 let note = reveal_in_line(note.as_deref().unwrap_or("see its worktree"));
                 format!("Save or discard its work, which exists nowhere else: {note}.")
@@ -189,6 +195,8 @@ pub(super) struct Facts<'a> {
     pub owed_messages: u32,
     /// It has failed, and no person has dealt with that since.
     pub is_open_failure: bool,
+    /// A person has dealt with its end since.
+    pub is_dismissed: bool,
     /// How its pull request stands, if that is open and was looked at.
     pub standing: Option<&'a PullStanding>,
     /// The turn that it has ended; none while one is under way.
@@ -237,6 +245,13 @@ pub(super) fn attention(facts: Facts<'_>) -> Option<Attention> {
                 note: instance.note.sentence(),
             })
         }
+        // It was at work on changes to its open pull request.
+        Status::Terminated if facts.standing.is_some() && !facts.is_dismissed => {
+            match (facts.owed_messages, instance.pr_number) {
+                (0, number) => number.map(|number| Attention::Unfinished { number }),
+                (count, _) => Some(Attention::OwedMessages { count }),
+            }
+        }
         _ => None,
     }
 }
@@ -274,7 +289,9 @@ pub(super) fn event(facts: Facts<'_>, attention: &Attention, since: Option<&str>
             None => format!("limit {used}"),
         },
         Attention::Idle { .. } => format!("idle {}", facts.turn.map_or(last, |turn| turn.at)),
-        Attention::OwedMessages { .. } | Attention::Failed { .. } => {
+        Attention::OwedMessages { .. }
+        | Attention::Failed { .. }
+        | Attention::Unfinished { .. } => {
             format!("failed {}", instance.status_since)
         }
         Attention::Conflict { number, .. } | Attention::Outdated { number, .. } => {

@@ -189,6 +189,8 @@ struct Known {
     usage: HashMap<InstanceId, UsageRows>,
     /// Whose failure no person has dealt with.
     open_failures: HashSet<InstanceId>,
+    /// Whose end a person has dealt with.
+    dismissed: HashSet<InstanceId>,
     /// How the open pull requests of each stand.
     standings: HashMap<InstanceId, PullStanding>,
     /// The turns of those that are in none.
@@ -204,6 +206,7 @@ impl Known {
             owed: reader.owed_messages()?,
             usage: reader.usage(&instances)?,
             open_failures: reader.open_failures()?,
+            dismissed: reader.dismissed()?,
             standings: reader.standings_of(&instances)?,
             turns: reader.ended_turns(&instances)?,
             instances,
@@ -266,6 +269,7 @@ fn rows(
             rounds: reviews,
             owed_messages,
             is_open_failure: known.open_failures.contains(id),
+            is_dismissed: known.dismissed.contains(id),
             standing: known.standings.get(id),
             turn: known.turns.get(id),
         };

@@ -44,6 +44,7 @@ fn facts<'a>(instance: &'a Instance, activity: &'a Activity) -> Facts<'a> {
         rounds: None,
         owed_messages: 0,
         is_open_failure: instance.status == Status::Failed,
+        is_dismissed: false,
         standing: None,
         turn: None,
     }
@@ -76,6 +77,7 @@ fn a_failed_agent_waits_until_somebody_has_dealt_with_it() {
     assert_eq!(attention(owed).unwrap().short(), "2 messages not taken");
     let dismissed = Facts {
         is_open_failure: false,
+        is_dismissed: true,
         ..owed
     };
     assert_eq!(attention(dismissed), None);
@@ -86,6 +88,7 @@ fn a_failed_agent_waits_until_somebody_has_dealt_with_it() {
     });
     let dismissed = Facts {
         is_open_failure: false,
+        is_dismissed: true,
         ..facts(&instance, &ended)
     };
     assert!(matches!(

@@ -57,7 +57,7 @@ pub async fn clean(
     }
     if mode == CleanMode::Remove {
         let only = only.to_vec();
-        let dismissed = context.store.write(move |w| w.dismiss_failures(&only));
+        let dismissed = context.store.write(move |w| w.dismiss(&only));
         dismissed.await?;
     }
     Ok(cleaned)

@@ -143,7 +143,7 @@ pub async fn discard(
         .store
         .write(move |w| {
             w.set_put_away(&wanted)?;
-            w.dismiss_failures(std::slice::from_ref(&wanted))?;
+            w.dismiss(std::slice::from_ref(&wanted))?;
             w.set_note(&wanted, &Note::because("a person discarded its work"))?;
             w.set_owner(&wanted, None)?;
             w.instance(&wanted)

@@ -62,7 +62,7 @@ pub async fn resumable(context: &Context) -> Result<Vec<InstanceId>, Error> {
         .store
         .read(|r| {
             let ended = r.recent_instances(MAX_ENDED)?;
-            Ok((ended, r.owed_messages()?, r.dismissed_failures()?))
+            Ok((ended, r.owed_messages()?, r.dismissed()?))
         })
         .await?;
     let has_work = |instance: &Instance| {
