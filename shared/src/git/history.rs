@@ -153,7 +153,9 @@ impl Repository {
         base: &str,
         head: &str,
     ) -> Result<(Oid, Oid), GitError> {
-        tokio::try_join!(self.resolve(base), self.resolve(head))
+        let (base, head) = tokio::join!(self.resolve(base), self.resolve(head));
+        // The first one that is missing is named, whichever answer comes first.
+        Ok((base?, head?))
     }
 }
 
