@@ -60,6 +60,9 @@ fn a_commit_to_the_base_by_hand_shows_at_once_and_is_told_once() {
     commit_to_main(&env, "a.txt", "by hand again\n");
     let shown = env.json(&["show", &id]);
     assert_eq!(shown["attention"]["kind"], "conflict", "{shown}");
+    // It is another conflict, although the work is the same.
+    env.json(&["list"]);
+    until("the person is told again", || told(&told_to).len() == 2);
 }
 
 #[test]

@@ -66,6 +66,7 @@ pub use github_state::CachedResponse;
 pub use instances::{NewInstance, NewStart};
 pub use local_merges::LocalMerge;
 pub use messages::{LEASE_SECONDS, LeaseRow, NewMessage};
+pub use notifications::stuck_event;
 pub use overview::{LastEvent, Overview};
 pub use pane_control::PaneControl;
 pub use phases::{NewPhase, PhaseRow, Violation};

@@ -5,6 +5,11 @@ use rusqlite::params;
 use super::{NOW, Reader, StoreError, Writer};
 use crate::model::InstanceId;
 
+/// Returns the event of a pull request that something keeps from being merged: told once for this head.
+pub fn stuck_event(number: u64, head: &str) -> String {
+    format!("stuck {number} {head}")
+}
+
 impl Reader<'_> {
     /// Tells whether somebody has told of an event, or is about to.
     pub fn is_notified(&self, instance: &InstanceId, event: &str) -> Result<bool, StoreError> {
@@ -29,6 +34,24 @@ impl Writer<'_> {
             ))?
             .execute(params![instance.as_str(), event])?;
         Ok(claimed == 1)
+    }
+
+    /// Forgets that anybody was told of a stuck pull request, which is not stuck any more: if it gets stuck again, that is
+    /// another event.
+    pub(super) fn forget_stuck(
+        &self,
+        repository: &str,
+        number: u64,
+        head: &str,
+    ) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(
+                "DELETE FROM notifications WHERE event = ?3 AND instance_id IN (
+                     SELECT id FROM instances INDEXED BY instances_published
+                     WHERE repository = ?1 AND pr_url IS NOT NULL AND status <> 'pr_merged' AND pr_number = ?2)",
+            )?
+            .execute(params![repository, number, stuck_event(number, head)])?;
+        Ok(())
     }
 }
 

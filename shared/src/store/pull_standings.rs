@@ -157,6 +157,10 @@ impl Reader<'_> {
 impl Writer<'_> {
     /// Replaces how a pull request stands.
     pub fn set_pull_standing(&self, standing: &PullStanding) -> Result<(), StoreError> {
+        if !standing.is_stuck() {
+            let head = &standing.head_commit;
+            self.forget_stuck(&standing.repository, standing.number, head)?;
+        }
         self.connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO pull_standings (

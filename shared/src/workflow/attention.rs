@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::activity::{Activity, Rounds};
 use crate::model::hidden::reveal_in_line;
 use crate::model::{Instance, InstanceKind, Kept, Mergeable, Origin, SessionMode, Status, counted};
-use crate::store::{EndedTurn, PullStanding};
+use crate::store::{EndedTurn, PullStanding, stuck_event};
 
 /// How long after the end of its turn an agent is taken to wait: a message may just be on its way to it.
 const REST_SECONDS: f64 = 2.0;
@@ -297,7 +297,7 @@ pub(super) fn event(facts: Facts<'_>, attention: &Attention, since: Option<&str>
         Attention::Conflict { number, .. } | Attention::Outdated { number, .. } => {
             // The base may move often; the work that is stuck is the same.
             let head = facts.standing.map_or("", |standing| &standing.head_commit);
-            format!("stuck {number} {head}")
+            stuck_event(*number, head)
         }
         Attention::KeptWork { .. } => format!("kept {}", instance.status_since),
     }

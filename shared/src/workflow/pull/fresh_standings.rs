@@ -75,7 +75,9 @@ pub(crate) async fn look_at_one(context: &Context, instance: &Instance) {
         && is_local_url(url)
     {
         let one = Which::One(&instance.repository, number);
-        try_to_refresh(context, one, LOOK).await;
+        if try_to_refresh(context, one, LOOK).await {
+            tell(context);
+        }
     }
 }
 
