@@ -42,7 +42,9 @@ pub use open_work::{Missing, OpenIssue, OpenWork, OpenWorkSource};
 pub use phase::{Alteration, FileKind, Phase, Ruling, ToolKind};
 pub use plural::{counted, plural};
 pub use price::Price;
-pub use pull_request::{MergeMethod, Mergeable, NewPullRequest, PullRequest, PullState};
+pub use pull_request::{
+    BaseProblem, MergeMethod, Mergeable, NewPullRequest, PullRequest, PullState,
+};
 pub use review::{DraftComment, Finding, Review, Severity, Verdict};
 pub use secret::Secret;
 pub use status::{IllegalTransition, Status, StatusEvent};

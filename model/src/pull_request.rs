@@ -41,6 +41,16 @@ closed_enum!(
     }
 );
 
+closed_enum!(
+    /// What is wrong with the base branch of a pull request, so that nothing can be merged into it.
+    BaseProblem, "problem of a base branch" {
+        /// There is no branch of this name any more.
+        Gone = "base_gone",
+        /// It was rewritten from its first commit on.
+        NoCommonHistory = "no_common_history",
+    }
+);
+
 /// A pull request as its forge tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod activity;
 #[cfg(test)]
+mod base_branches;
+#[cfg(test)]
 mod conflicting;
 #[cfg(test)]
 mod dashboard;

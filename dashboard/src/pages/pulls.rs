@@ -163,7 +163,9 @@ fn elsewhere(url: &str) -> Markup {
 
 fn conflicts(view: &PullView) -> bool {
     let standing = view.card.standing.as_ref();
-    standing.is_some_and(|standing| standing.mergeable == Mergeable::Conflicting)
+    standing.is_some_and(|standing| {
+        standing.mergeable == Mergeable::Conflicting && standing.obstacle.is_none()
+    })
 }
 
 fn decide(view: &PullView, frame: &Frame) -> Markup {

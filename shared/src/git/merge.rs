@@ -34,7 +34,7 @@ impl Repository {
         head: &Oid,
         message: &str,
     ) -> Result<Oid, GitError> {
-        if self.merge_base_of(onto, head).await?.as_ref() == Some(head) {
+        if self.common_history(onto, head).await? == *head {
             return Ok(onto.clone());
         }
         match method {
@@ -54,9 +54,10 @@ impl Repository {
     }
 
     /// Returns the files in which a merge of `head` into `onto` conflicts, at most twenty. No reference and no worktree is touched.
+    /// Without common history there is nothing to merge with.
     pub async fn conflicts(&self, onto: &Oid, head: &Oid) -> Result<Vec<String>, GitError> {
-        let base = self.merge_base_of(onto, head).await?;
-        if base.as_ref() == Some(head) || base.as_ref() == Some(onto) {
+        let base = self.common_history(onto, head).await?;
+        if base == *head || base == *onto {
             return Ok(Vec::new());
         }
         match self.merged_tree(None, onto, head).await {
@@ -64,6 +65,15 @@ impl Repository {
             Err(GitError::Conflict { files }) => Ok(files),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the best common ancestor. Without one, git refuses every kind of merge.
+    async fn common_history(&self, onto: &Oid, head: &Oid) -> Result<Oid, GitError> {
+        let base = self.merge_base_of(onto, head).await?;
+        base.ok_or_else(|| GitError::NoCommonHistory {
+            base: onto.clone(),
+            head: head.clone(),
+        })
     }
 
     /// Makes each commit of `head` again on top of `onto`; what is there already is left out.

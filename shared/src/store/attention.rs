@@ -51,7 +51,8 @@ impl Reader<'_> {
                AND s.is_local = (i.pr_url LIKE 'codex:%') AND s.number = i.pr_number
              WHERE i.pr_url IS NOT NULL AND i.status <> 'pr_merged'
                AND i.status IN ('pr_created', 'failed', 'terminated')
-               AND (s.mergeable = 'conflicting' OR s.new_commits > 0 OR i.status = 'terminated')
+               AND (s.mergeable = 'conflicting' OR s.new_commits > 0 OR i.status = 'terminated'
+                 OR (s.is_local = 1 AND s.mergeable = 'unknown'))
              UNION
              SELECT i.* FROM messages AS m INDEXED BY messages_open
              JOIN instances AS i ON i.id = m.instance_id

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::instances::LIVE;
 use super::row::{json, parsed};
 use super::{Reader, StoreError, Writer};
-use crate::model::{Instance, InstanceId, Mergeable, Status};
+use crate::model::{BaseProblem, Instance, InstanceId, Mergeable, Status};
 
 /// How a pull request stands, between two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct PullStanding {
     /// Whether it is of the built-in forge.
     pub is_local: bool,
     pub number: u64,
-    /// None on GitHub, which does not say.
+    /// Where the base was, or was last if it is gone. None on GitHub, which does not say.
     pub base_commit: Option<String>,
     pub head_commit: String,
     /// Where its branch is; none if there is none here.
@@ -33,7 +33,21 @@ pub struct PullStanding {
 impl PullStanding {
     /// Tells whether somebody has to do something before it can be merged.
     pub fn is_stuck(&self) -> bool {
-        self.mergeable == Mergeable::Conflicting || self.new_commits > 0
+        self.mergeable == Mergeable::Conflicting
+            || self.new_commits > 0
+            || self.base_problem().is_some()
+    }
+
+    /// Tells what is wrong with the base. The built-in forge always knows whether there is a conflict if there is a base,
+    /// and how far behind the head is if the two have common history.
+    pub fn base_problem(&self) -> Option<BaseProblem> {
+        match (self.is_local, self.mergeable) {
+            (true, Mergeable::Unknown) => Some(BaseProblem::Gone),
+            (true, Mergeable::Conflicting) if self.behind.is_none() => {
+                Some(BaseProblem::NoCommonHistory)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -54,6 +68,8 @@ pub struct SeenCommits {
     pub base: Option<String>,
     pub head: String,
     pub branch: Option<String>,
+    /// The base was gone already; its commit is where it was last.
+    pub base_is_gone: bool,
 }
 
 fn standing(row: &Row<'_>) -> rusqlite::Result<PullStanding> {
@@ -74,13 +90,19 @@ fn standing(row: &Row<'_>) -> rusqlite::Result<PullStanding> {
 fn open_pull(row: &Row<'_>) -> rusqlite::Result<OpenPull> {
     let head: Option<String> = row.get("seen_head")?;
     let (base, branch) = (row.get("seen_base")?, row.get("seen_branch")?);
+    let base_is_gone = row.get("base_is_gone")?;
     Ok(OpenPull {
         repository: row.get("repository")?,
         number: row.get("number")?,
         base_branch: row.get("base_branch")?,
         head_branch: row.get("head_branch")?,
         head_commit: row.get("head_commit")?,
-        seen: head.map(|head| SeenCommits { base, head, branch }),
+        seen: head.map(|head| SeenCommits {
+            base,
+            head,
+            branch,
+            base_is_gone,
+        }),
     })
 }
 
@@ -105,7 +127,8 @@ impl Reader<'_> {
     pub fn open_pulls(&self, limit: usize) -> Result<Vec<OpenPull>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT p.repository, p.number, p.base_branch, p.head_branch, p.head_commit,
-                 s.base_commit AS seen_base, s.head_commit AS seen_head, s.branch_commit AS seen_branch
+                 s.base_commit AS seen_base, s.head_commit AS seen_head, s.branch_commit AS seen_branch,
+                 s.mergeable IS 'unknown' AS base_is_gone
              FROM pull_requests AS p INDEXED BY pull_requests_open_head
              LEFT JOIN pull_standings AS s
                ON s.repository = p.repository AND s.is_local = 1 AND s.number = p.number

@@ -4,7 +4,9 @@ use serde::{Serialize, Serializer};
 
 use super::activity::{Activity, Rounds};
 use crate::model::hidden::reveal_in_line;
-use crate::model::{Instance, InstanceKind, Kept, Mergeable, Origin, SessionMode, Status, counted};
+use crate::model::{
+    BaseProblem, Instance, InstanceKind, Kept, Mergeable, Origin, SessionMode, Status, counted,
+};
 use crate::store::{EndedTurn, PullStanding, stuck_event};
 
 /// How long after the end of its turn an agent is taken to wait: a message may just be on its way to it.
@@ -49,6 +51,15 @@ pub enum Attention {
     },
     /// To be resumed, or its pull request to be taken as it is: that was sent back, and it ended without an update.
     Unfinished { number: u64 },
+    /// The base branch of its pull request, which is gone.
+    BaseGone {
+        number: u64,
+        base: String,
+        /// Where it was last.
+        commit: Option<String>,
+    },
+    /// A decision: its pull request has no common history with the base any more.
+    NoCommonHistory { number: u64, base: String },
     /// An update of its pull request, which lacks so many commits of its branch.
     Outdated { number: u64, commits: usize },
     /// A look at work that exists nowhere else.
@@ -86,6 +97,10 @@ impl Attention {
             Self::Failed { why: Some(why) } => format!("failed: {}", excerpt(why)),
             Self::Failed { why: None } => "failed".to_owned(),
             Self::Conflict { base, .. } => format!("conflicts with {}", reveal_in_line(base)),
+            Self::BaseGone { base, .. } => format!("base {} is gone", reveal_in_line(base)),
+            Self::NoCommonHistory { base, .. } => {
+                format!("no common history with {}", reveal_in_line(base))
+            }
             Self::Outdated { commits, .. } => {
                 format!(
                     "lacks {} of its branch",
@@ -139,6 +154,24 @@ impl Attention {
                 };
                 format!("Its pull request {}: {how}.", self.short())
             }
+            Self::BaseGone {
+                number,
+                base,
+                commit,
+            } => {
+                let base = reveal_in_line(base);
+                let how = match commit {
+                    Some(commit) => format!("`git branch {base} {commit}` brings it back, and"),
+                    None => "bring that back, or".to_owned(),
+                };
+                format!(
+                    "The base branch {base} of its pull request is gone: {how} `claude-codex pr close {number}` closes the pull request."
+                )
+            }
+            Self::NoCommonHistory { number, .. } => format!(
+                "Its pull request has {}: `claude-codex pr close {number}` closes it, or bring the old base back.",
+                self.short()
+            ),
             Self::Outdated { number, .. } => format!(
                 "Its pull request {}: `claude-codex pr update {number}` brings them in.",
                 self.short()
@@ -263,10 +296,27 @@ fn is_stuck(facts: Facts<'_>) -> bool {
 /// Returns what keeps a pull request from being merged.
 fn stuck(instance: &Instance, standing: &PullStanding) -> Option<Attention> {
     let number = standing.number;
+    let base = || instance.base_branch.clone();
+    match standing.base_problem() {
+        Some(BaseProblem::Gone) => {
+            return Some(Attention::BaseGone {
+                number,
+                base: base(),
+                commit: standing.base_commit.clone(),
+            });
+        }
+        Some(BaseProblem::NoCommonHistory) => {
+            return Some(Attention::NoCommonHistory {
+                number,
+                base: base(),
+            });
+        }
+        None => {}
+    }
     if standing.mergeable == Mergeable::Conflicting {
         return Some(Attention::Conflict {
             number,
-            base: instance.base_branch.clone(),
+            base: base(),
             by_agent: instance.session_mode == SessionMode::Interactive,
         });
     }
@@ -294,7 +344,10 @@ pub(super) fn event(facts: Facts<'_>, attention: &Attention, since: Option<&str>
         | Attention::Unfinished { .. } => {
             format!("failed {}", instance.status_since)
         }
-        Attention::Conflict { number, .. } | Attention::Outdated { number, .. } => {
+        Attention::Conflict { number, .. }
+        | Attention::BaseGone { number, .. }
+        | Attention::NoCommonHistory { number, .. }
+        | Attention::Outdated { number, .. } => {
             // The base may move often; the work that is stuck is the same.
             let head = facts.standing.map_or("", |standing| &standing.head_commit);
             stuck_event(*number, head)

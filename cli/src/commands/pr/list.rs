@@ -74,7 +74,8 @@ pub(super) fn standing_style(standing: Option<&Standing>) -> Style {
         matches!(
             standing.mergeable,
             Mergeable::Conflicting | Mergeable::Blocked
-        ) || standing.new_commits > 0
+        ) || standing.obstacle.is_some()
+            || standing.new_commits > 0
     };
     if standing.is_some_and(is_stuck) {
         WARNING

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::Style;
 use serde::Serialize;
 use shared::model::pull_request::is_local_url;
-use shared::model::{Mergeable, PullRequest, Usage};
+use shared::model::{BaseProblem, Mergeable, PullRequest, Usage};
 use shared::workflow::{self, Standing};
 
 use super::list::{standing_style, state_style, state_word};
@@ -119,7 +119,18 @@ fn standing_lines(standing: &Standing, pull: &PullRequest) -> Vec<(&'static str,
         };
         lines.push(("approved", format!("{} by {by}", approval.commit)));
     }
-    if standing.new_commits > 0 {
+    if let Some(problem) = standing.obstacle {
+        let close = format!("`claude-codex pr close {number}`");
+        lines.push((
+            "next",
+            match (problem, &standing.base_commit) {
+                (BaseProblem::Gone, Some(commit)) => {
+                    format!("`git branch {base} {commit}` brings it back, or {close}")
+                }
+                _ => close,
+            },
+        ));
+    } else if standing.new_commits > 0 {
         lines.push(("next", format!("`claude-codex pr update {number}`")));
     } else if standing.mergeable == Mergeable::Conflicting {
         lines.push(("next", format!("`claude-codex pr resolve {number}`")));

@@ -302,6 +302,8 @@ fn pull_card() -> PullCard {
         usage: Some(usage()),
         standing: Some(Standing {
             mergeable: Mergeable::Conflicting,
+            obstacle: None,
+            base_commit: None,
             conflicts: vec![hostile()],
             behind: Some(2),
             new_commits: 1,

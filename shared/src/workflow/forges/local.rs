@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::base_problem::{base_gone, no_common_history};
 use super::publication::{MergeTerms, Work, check_seen};
 use crate::error::{Code, Error};
 use crate::git::{DiffText, GitError, MergeLock, Oid, Repository, Resumed};
@@ -116,6 +117,7 @@ pub(crate) async fn list(
 
 /// Returns what a pull request changes; of a merged one, what it changed.
 pub(crate) async fn diff(
+    context: &Context,
     repository: &Repository,
     pull: &PullRequest,
     limit: usize,
@@ -126,10 +128,10 @@ pub(crate) async fn diff(
             let before = repository.resolve(&format!("{commit}^")).await;
             match before {
                 Ok(before) => before,
-                Err(_) => base_tip(repository, pull).await?,
+                Err(_) => base_tip(context, repository, pull).await?,
             }
         }
-        None => base_tip(repository, pull).await?,
+        None => base_tip(context, repository, pull).await?,
     };
     Ok(repository
         .diff_text(base.as_str(), head.as_str(), limit)
@@ -219,7 +221,7 @@ pub(crate) async fn merge(
     check_seen(&pull, terms)?;
     let reference = format!("refs/heads/{}", pull.base_branch);
     let Some(base) = repository.read_ref(&reference).await? else {
-        return Err(base_gone(&pull));
+        return Err(base_gone(context, repository, &pull).await);
     };
     let head = head_of(repository, &pull).await?;
     let message = message(&pull, method);
@@ -230,6 +232,7 @@ pub(crate) async fn merge(
                 && repository.conflicts(&base, &head).await?.is_empty();
             return Err(conflict(&pull, files, only_rebased));
         }
+        Err(GitError::NoCommonHistory { .. }) => return Err(no_common_history(&pull)),
         combined => combined?,
     };
     if commit == base {
@@ -427,16 +430,13 @@ fn conflict(pull: &PullRequest, files: Vec<String>, only_rebased: bool) -> Error
     Error::from(GitError::Conflict { files }).hint(hint)
 }
 
-async fn base_tip(repository: &Repository, pull: &PullRequest) -> Result<Oid, Error> {
-    let tip = repository.branch_tip(&pull.base_branch).await?;
-    tip.ok_or_else(|| base_gone(pull))
-}
-
-fn base_gone(pull: &PullRequest) -> Error {
-    let base = &pull.base_branch;
-    Error::new(
-        Code::BaseNotFound,
-        format!("the base branch `{base}` is gone"),
-    )
-    .hint(format!("Bring it back: `git branch {base} COMMIT`."))
+async fn base_tip(
+    context: &Context,
+    repository: &Repository,
+    pull: &PullRequest,
+) -> Result<Oid, Error> {
+    match repository.branch_tip(&pull.base_branch).await? {
+        Some(tip) => Ok(tip),
+        None => Err(base_gone(context, repository, pull).await),
+    }
 }

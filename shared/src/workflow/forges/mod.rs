@@ -1,5 +1,6 @@
 //! Forge backends: GitHub or the local one, chosen per repository, behind one set of operations.
 
+pub(super) mod base_problem;
 pub(super) mod github;
 pub(super) mod local;
 pub(super) mod open_work;

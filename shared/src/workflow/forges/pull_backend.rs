@@ -106,7 +106,7 @@ impl PullBackend {
             Self::Github(github) => github.diff(context, number, limit).await,
             Self::Local => {
                 let pull = local::get(context, repository, number).await?;
-                let diff = local::diff(repository, &pull, limit).await?;
+                let diff = local::diff(context, repository, &pull, limit).await?;
                 Ok(if diff.truncated {
                     diff.text + &format!("[… cut: the diff has more than {limit} bytes]\n")
                 } else {

@@ -195,12 +195,13 @@ fn references(pull: &OpenPull) -> [String; 3] {
 
 fn has_moved(pull: &OpenPull, tips: &HashMap<String, Oid>) -> bool {
     let [local, fetched, branch] = references(pull).map(|name| tips.get(&name));
-    let Some(base) = local.or(fetched) else {
-        // Without a base there is nothing to compute.
-        return false;
-    };
+    let base = local.or(fetched);
     pull.seen.as_ref().is_none_or(|seen| {
-        seen.base.as_deref() != Some(base.as_str())
+        let base_has_moved = match base {
+            Some(base) => seen.base_is_gone || seen.base.as_deref() != Some(base.as_str()),
+            None => !seen.base_is_gone,
+        };
+        base_has_moved
             || seen.head != pull.head_commit
             || seen.branch.as_deref() != branch.map(Oid::as_str)
     })
@@ -253,6 +254,7 @@ mod tests {
             base: Some("a".repeat(40)),
             head: "b".repeat(40),
             branch: Some("b".repeat(40)),
+            base_is_gone: false,
         });
         assert!(!has_moved(&pull, &tips));
         // What was fetched does not count beside a branch of one's own.
@@ -266,11 +268,13 @@ mod tests {
         tips.remove("refs/heads/main");
         assert!(has_moved(&pull, &tips), "its base is another");
         tips.remove("refs/remotes/origin/main");
-        assert!(
-            !has_moved(&pull, &tips),
-            "without a base nothing is computed"
-        );
+        assert!(has_moved(&pull, &tips), "its base is gone");
+        pull.seen.as_mut().unwrap().base_is_gone = true;
+        assert!(!has_moved(&pull, &tips), "that is known");
         tips.insert("refs/heads/main".to_owned(), oid("a"));
+        assert!(has_moved(&pull, &tips), "its base is back where it was");
+        pull.seen.as_mut().unwrap().base_is_gone = false;
+        assert!(!has_moved(&pull, &tips));
         pull.head_commit = "e".repeat(40);
         assert!(has_moved(&pull, &tips), "it was published again");
     }

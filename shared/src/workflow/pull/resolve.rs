@@ -132,7 +132,7 @@ async fn conflict(
         Some(moved) => moved.tip.clone(),
         None => repository.resolve(&pull.head_commit).await?,
     };
-    let files = conflicting_files(repository, pull, &head).await?;
+    let files = conflicting_files(context, repository, pull, &head).await?;
     match (files.is_empty(), moved) {
         (false, _) => Ok(files),
         (true, Some(_)) => Err(none(format!(

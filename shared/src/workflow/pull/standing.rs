@@ -8,18 +8,27 @@ use serde::Serialize;
 
 use super::moved_branch::{commits, moved_branch};
 use super::pull_agent::agent_among;
-use crate::error::Error;
-use crate::git::{Oid, Repository};
+use crate::error::{Code, Error};
+use crate::git::{GitError, Oid, Repository};
 use crate::model::pull_request::is_local_url;
-use crate::model::{Instance, InstanceId, Mergeable, PullRequest, PullState, Review, Verdict};
+use crate::model::{
+    BaseProblem, Instance, InstanceId, Mergeable, PullRequest, PullState, Review, Verdict,
+};
 use crate::store::PullStanding;
 use crate::workflow::Context;
+use crate::workflow::forges::base_problem::{base_gone, no_common_history};
 
 /// How an open pull request stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Standing {
     pub mergeable: Mergeable,
+    /// What is wrong with its base, whatever its own commits are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<BaseProblem>,
+    /// Where its base is, or was last if it is gone; absent if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_commit: Option<String>,
     /// Files in which a merge conflicts, at most twenty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
@@ -51,6 +60,12 @@ impl Standing {
     pub fn phrases(&self, base: &str) -> Vec<String> {
         let mut phrases = Vec::new();
         match self.mergeable {
+            _ if self.obstacle == Some(BaseProblem::Gone) => {
+                phrases.push(format!("base {base} is gone"));
+            }
+            _ if self.obstacle == Some(BaseProblem::NoCommonHistory) => {
+                phrases.push(format!("no common history with {base}"));
+            }
             Mergeable::Conflicting => phrases.push(conflict_phrase(base, &self.conflicts)),
             Mergeable::Blocked => phrases.push("blocked by a rule of the forge".to_owned()),
             Mergeable::Clean => phrases.push("mergeable".to_owned()),
@@ -116,22 +131,32 @@ async fn standing(
     let is_approved = approval.as_ref().is_some_and(|approval| approval.is_head);
     let needs_approval = agent.is_some_and(|agent| agent.require_review) && !is_approved;
     let found = if is_local_url(&pull.url) {
-        computed(context, repository, pull).await?
+        match computed(context, repository, pull).await {
+            // An object may be missing, or broken. The others can be shown.
+            Err(error) if error.code == Code::GitFailed => {
+                tracing::warn!(%error, "cannot tell how pull request {} stands", pull.number);
+                None
+            }
+            found => found?,
+        }
     } else {
         Some(heard(context, repository, pull).await?)
     };
     Ok(match found {
         Some(found) => Standing {
             mergeable: found.mergeable,
+            obstacle: found.base_problem(),
+            base_commit: found.base_commit,
             conflicts: found.conflicts,
             behind: found.behind,
             new_commits: found.new_commits,
             approval,
             needs_approval,
         },
-        // Its base is gone.
         None => Standing {
             mergeable: Mergeable::Unknown,
+            obstacle: None,
+            base_commit: None,
             conflicts: Vec::new(),
             behind: None,
             new_commits: new_commits(context, repository, pull).await?,
@@ -150,53 +175,73 @@ async fn new_commits(
     Ok(moved.map_or(0, |moved| moved.commits))
 }
 
-/// Returns how a pull request of the built-in forge stands, from what is kept if that is still so; none if its base is gone.
+/// Returns how a pull request of the built-in forge stands, from what is kept if that is still so; none if its head is gone.
 pub(super) async fn computed(
     context: &Context,
     repository: &Repository,
     pull: &PullRequest,
 ) -> Result<Option<PullStanding>, Error> {
-    let Some(base) = repository.branch_tip(&pull.base_branch).await? else {
-        return Ok(None);
-    };
+    let base = repository.branch_tip(&pull.base_branch).await?;
     let Ok(head) = repository.resolve(&pull.head_commit).await else {
         return Ok(None);
     };
     let branch = branch_of(repository, pull).await?;
     let kept = kept(context, repository, pull).await?;
+    let last_base = kept.as_ref().and_then(|kept| kept.base_commit.clone());
     let kept = kept.filter(|kept| {
-        kept.base_commit.as_deref() == Some(base.as_str()) && kept.head_commit == head.as_str()
+        let was_gone = kept.base_problem() == Some(BaseProblem::Gone);
+        let same_base = match &base {
+            Some(base) => !was_gone && kept.base_commit.as_deref() == Some(base.as_str()),
+            None => was_gone,
+        };
+        same_base && kept.head_commit == head.as_str()
     });
     if let Some(kept) = &kept
         && kept.branch_commit == branch
     {
         return Ok(Some(kept.clone()));
     }
-    let (conflicts, behind) = if let Some(kept) = kept {
-        (kept.conflicts, kept.behind)
-    } else {
-        let conflicts = repository.conflicts(&base, &head).await?;
-        let apart = repository.ahead_behind(base.as_str(), head.as_str());
-        (conflicts, Some(apart.await?.behind))
+    let (mergeable, conflicts, behind) = match (kept, &base) {
+        (Some(kept), _) => (kept.mergeable, kept.conflicts, kept.behind),
+        (None, None) => (Mergeable::Unknown, Vec::new(), None),
+        (None, Some(base)) => merged_with(repository, base, &head).await?,
     };
     let found = PullStanding {
         repository: Context::repository_key(repository.root()),
         is_local: true,
         number: pull.number,
-        base_commit: Some(base.as_str().to_owned()),
+        base_commit: base.map(|base| base.as_str().to_owned()).or(last_base),
         head_commit: head.as_str().to_owned(),
         branch_commit: branch,
-        mergeable: if conflicts.is_empty() {
-            Mergeable::Clean
-        } else {
-            Mergeable::Conflicting
-        },
+        mergeable,
         conflicts,
         behind,
         new_commits: new_commits(context, repository, pull).await?,
     };
     keep(context, &found).await;
     Ok(Some(found))
+}
+
+/// Returns whether a commit can be merged, in which files it conflicts, and how many commits of the base it lacks: that last
+/// is none without common history.
+async fn merged_with(
+    repository: &Repository,
+    base: &Oid,
+    head: &Oid,
+) -> Result<(Mergeable, Vec<String>, Option<usize>), Error> {
+    let conflicts = match repository.conflicts(base, head).await {
+        Err(GitError::NoCommonHistory { .. }) => {
+            return Ok((Mergeable::Conflicting, Vec::new(), None));
+        }
+        conflicts => conflicts?,
+    };
+    let mergeable = if conflicts.is_empty() {
+        Mergeable::Clean
+    } else {
+        Mergeable::Conflicting
+    };
+    let apart = repository.ahead_behind(base.as_str(), head.as_str());
+    Ok((mergeable, conflicts, Some(apart.await?.behind)))
 }
 
 /// Returns how a pull request on GitHub stands, and keeps that for boards, which do not ask GitHub.
@@ -263,15 +308,20 @@ async fn branch_of(repository: &Repository, pull: &PullRequest) -> Result<Option
     Ok(tip.map(|tip| tip.as_str().to_owned()))
 }
 
-/// Returns the files in which a commit conflicts with the base of a pull request of the built-in forge.
-pub(crate) async fn conflicting_files(
+/// Returns the files in which a commit conflicts with the base of a pull request of the built-in forge. It is an error if
+/// nobody could resolve that by a merge.
+pub(super) async fn conflicting_files(
+    context: &Context,
     repository: &Repository,
     pull: &PullRequest,
     head: &Oid,
 ) -> Result<Vec<String>, Error> {
     match repository.branch_tip(&pull.base_branch).await? {
-        Some(base) => Ok(repository.conflicts(&base, head).await?),
-        None => Ok(Vec::new()),
+        Some(base) => match repository.conflicts(&base, head).await {
+            Err(GitError::NoCommonHistory { .. }) => Err(no_common_history(pull)),
+            files => Ok(files?),
+        },
+        None => Err(base_gone(context, repository, pull).await),
     }
 }
 
@@ -306,6 +356,8 @@ mod tests {
     fn phrases_say_what_matters_most_first() {
         let mut standing = Standing {
             mergeable: Mergeable::Clean,
+            obstacle: None,
+            base_commit: None,
             conflicts: Vec::new(),
             behind: Some(0),
             new_commits: 0,
