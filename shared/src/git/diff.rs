@@ -91,7 +91,8 @@ impl Repository {
 
     /// Returns the diff of a worktree as it is, with what is not committed yet, since it left `base`.
     ///
-    /// Files that git does not know are not in it. A diff of many megabytes is given as no text at all.
+    /// Files that git does not know, and does not ignore, are in it as added ones, after the others. A diff of many
+    /// megabytes is given as no text at all.
     pub async fn worktree_diff_text(
         &self,
         worktree: &Path,
@@ -115,7 +116,12 @@ impl Repository {
             .output(max_bytes.max(MAX_OUTPUT))
             .success()
             .await;
-        cut_at_line(finished.map(|finished| finished.stdout), max_bytes)
+        let mut diff = cut_at_line(finished.map(|finished| finished.stdout), max_bytes)?;
+        let room = max_bytes.saturating_sub(diff.text.len());
+        let new = self.untracked_diff_text(worktree, room).await?;
+        diff.text.push_str(&new.text);
+        diff.truncated |= new.truncated;
+        Ok(diff)
     }
 
     async fn diff(

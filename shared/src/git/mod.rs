@@ -36,6 +36,7 @@ mod status;
 mod submodules;
 mod tips;
 mod unsaved;
+mod untracked_diff;
 mod version;
 mod worktree;
 

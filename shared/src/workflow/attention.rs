@@ -5,7 +5,8 @@ use serde::{Serialize, Serializer};
 use super::activity::{Activity, Rounds};
 use crate::model::hidden::reveal_in_line;
 use crate::model::{
-    BaseProblem, Instance, InstanceKind, Kept, Mergeable, Origin, SessionMode, Status, counted,
+    BaseProblem, Instance, InstanceId, InstanceKind, Kept, Mergeable, Origin, SessionMode, Status,
+    counted,
 };
 use crate::store::{EndedTurn, PullStanding, stuck_event};
 
@@ -66,6 +67,11 @@ pub enum Attention {
     KeptWork {
         in_worktree: bool,
         note: Option<String>,
+        /// For the commands that save or discard it.
+        #[serde(skip)]
+        id: InstanceId,
+        #[serde(skip)]
+        kept: Kept,
     },
 }
 
@@ -179,11 +185,31 @@ impl Attention {
             Self::Unfinished { number } => format!(
                 "Its pull request {number} was sent back, and it ended without an update: resume it, clean it up, or merge or close the pull request."
             ),
-            Self::KeptWork { note, .. } => {
+            Self::KeptWork { note, id, kept, .. } => {
                 let note = reveal_in_line(note.as_deref().unwrap_or("see its worktree"));
-                format!("Save or discard its work, which exists nowhere else: {note}.")
+                let save = saving(kept).map_or_else(String::new, |save| format!("{save}, or "));
+                format!(
+                    "Save or discard its work, which exists nowhere else: {note}. To do so, {save}run `claude-codex clean --discard {id}`, which deletes it."
+                )
             }
         }
+    }
+}
+
+/// Returns what saves work, as a part of a sentence; none if that is not one step.
+fn saving(kept: &Kept) -> Option<String> {
+    match kept {
+        Kept::UnsavedWork { worktree, work, .. } if work.files > 0 => {
+            Some(format!("commit it in {}", reveal_in_line(worktree)))
+        }
+        Kept::UnsavedWork {
+            branch: Some(branch),
+            ..
+        }
+        | Kept::BranchCommits { branch, .. } => {
+            Some(format!("merge or push {}", reveal_in_line(branch)))
+        }
+        _ => None,
     }
 }
 
@@ -273,9 +299,11 @@ pub(super) fn attention(facts: Facts<'_>) -> Option<Attention> {
             .standing
             .and_then(|standing| stuck(instance, standing)),
         status if status.is_over() && kept.is_some_and(Kept::needs_attention) => {
-            Some(Attention::KeptWork {
+            kept.map(|kept| Attention::KeptWork {
                 in_worktree: instance.worktree_path.exists(),
                 note: instance.note.sentence(),
+                id: instance.id.clone(),
+                kept: kept.clone(),
             })
         }
         // It was at work on changes to its open pull request.

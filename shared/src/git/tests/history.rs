@@ -213,3 +213,40 @@ async fn replacements_and_grafts_hide_nothing() {
     let said = log.envs(AS_COMMITTED).output().unwrap().stderr;
     assert_eq!(String::from_utf8_lossy(&said), "");
 }
+
+#[tokio::test]
+async fn a_diff_of_a_worktree_has_the_files_that_git_does_not_know() {
+    let fixture = Fixture::with_commit();
+    let repository = fixture.repository().await;
+    std::fs::write(fixture.root.join(".git/info/exclude"), "ignored\n").unwrap();
+    std::fs::write(fixture.root.join("ignored"), "secret\n").unwrap();
+    std::fs::write(fixture.root.join("a \"new\" file"), "one\ntwo").unwrap();
+    std::fs::write(fixture.root.join("binary"), [0, 1, 2]).unwrap();
+    std::fs::write(fixture.root.join("empty"), "").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", fixture.root.join("link")).unwrap();
+    let diff = repository
+        .worktree_diff_text(&fixture.root, "main", 10_000)
+        .await
+        .unwrap();
+    // As git says it of files that it knows.
+    git(&fixture.root, &["add", "-N", "."]);
+    let known = repository
+        .worktree_diff_text(&fixture.root, "main", 10_000)
+        .await
+        .unwrap();
+    let without_index = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| !line.starts_with("index "));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(without_index(&diff.text), without_index(&known.text));
+    assert!(!diff.truncated && diff.text.contains("+two\n\\ No newline at end of file\n"));
+    git(&fixture.root, &["reset", "-q"]);
+
+    std::fs::write(fixture.root.join("large"), "x\n".repeat(100_000)).unwrap();
+    let cut = repository
+        .worktree_diff_text(&fixture.root, "main", 10_000)
+        .await
+        .unwrap();
+    assert!(cut.truncated && cut.text.len() <= 10_000);
+    assert!(cut.text.contains(" b/large\n"), "{}", cut.text);
+}

@@ -55,6 +55,8 @@ fn only_commits_on_a_branch_can_wait() {
     let kept = |in_worktree| Attention::KeptWork {
         in_worktree,
         note: None,
+        id: "work-a-a1".parse().unwrap(),
+        kept: Kept::InReason,
     };
     assert!(Attention::OwedMessages { count: 1 }.is_urgent());
     assert!(kept(true).is_urgent());
