@@ -1,10 +1,12 @@
 //! `claude-codex logs`: an agent's log, and what it said, ran and changed.
 
-use std::path::Path;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
+use shared::agent::ActivityPage;
 use shared::error::{Code, Error};
 use shared::followed_file::FollowedFile;
 use shared::model::{ActivityItem, ActivityKind, Ending, Instance, InstanceId, Status, Timestamp};
@@ -70,57 +72,126 @@ pub(crate) async fn logs(args: &LogsArgs, output: Output) -> Result<(), Failure>
     }
     let context = command_context::open(output).await?;
     let id = workflow::find_instance(&context, &args.id).await?;
-    let path = context.log_file(&id);
-    let instance = context.store.read(move |r| r.instance(&id)).await?;
-    let mut log = FollowedFile::from_tail(path.clone(), MAX_TAIL_BYTES);
-    let limit = usize::try_from(args.lines).unwrap_or(usize::MAX);
-    let text = last_lines(&read_new(&mut log)?, limit);
-    let page = workflow::activity(&context, &instance, None, limit).await?;
-    let wanted = instance.id.clone();
-    let ending = context.store.read(move |r| r.ending(&wanted)).await?;
+    let found = find(&context, &id, args.lines).await?;
     if output.is_json() {
-        let terminal = terminal(&context, &instance, args.lines).await?;
+        let terminal = terminal(&context, &found.instance, args.lines).await?;
         return output.document(&Document {
-            instance_id: &instance.id,
-            log_file: &path,
-            log: &text,
-            activity: page.as_ref().map(|page| page.items.as_slice()),
+            instance_id: &id,
+            log_file: &found.path,
+            log: &found.text,
+            activity: found.page.as_ref().map(|page| page.items.as_slice()),
             terminal: terminal.as_deref(),
-            ending: ending.as_ref(),
+            ending: found.ending.as_ref(),
         });
     }
-    let path = path.display();
-    if text.is_empty() {
-        let remark = match instance.status {
+    output.print(&in_words(&context, &found, args.terminal, args.lines).await?)?;
+    if args.follow {
+        let activity = workflow::follow_activity(found.page.map(|page| page.cursor));
+        return follow(&context, &id, found.log, activity, output).await;
+    }
+    Ok(())
+}
+
+/// What there is of an agent's log, of what it did, and of how it ended.
+struct Found {
+    instance: Instance,
+    path: PathBuf,
+    log: FollowedFile,
+    /// The last lines of the log.
+    text: String,
+    page: Option<ActivityPage>,
+    ending: Option<Ending>,
+}
+
+async fn find(context: &Context, id: &InstanceId, lines: u32) -> Result<Found, Error> {
+    let limit = usize::try_from(lines).unwrap_or(usize::MAX);
+    let wanted = id.clone();
+    let (instance, ending) = context
+        .store
+        .read(move |r| Ok((r.instance(&wanted)?, r.ending(&wanted)?)))
+        .await?;
+    let path = context.log_file(id);
+    let mut log = FollowedFile::from_tail(path.clone(), MAX_TAIL_BYTES);
+    let text = last_lines(&read_new(&mut log)?, limit);
+    let page = workflow::activity(context, &instance, None, limit).await?;
+    Ok(Found {
+        instance,
+        path,
+        log,
+        text,
+        page,
+        ending,
+    })
+}
+
+/// Returns what `logs` prints of an agent: so many lines of its log, and of what it did or what its terminal shows.
+pub(crate) async fn text(
+    context: &Context,
+    id: &InstanceId,
+    lines: u32,
+) -> Result<String, Failure> {
+    let found = find(context, id, lines).await?;
+    in_words(context, &found, false, lines).await
+}
+
+async fn in_words(
+    context: &Context,
+    found: &Found,
+    only_terminal: bool,
+    lines: u32,
+) -> Result<String, Failure> {
+    let limit = usize::try_from(lines).unwrap_or(usize::MAX);
+    let path = found.path.display();
+    let mut text = if found.text.is_empty() {
+        let remark = match found.instance.status {
             Status::Failed => "",
             _ => ": no problems were logged",
         };
-        output.print(&format!("{DIM}{path} is empty{remark}{DIM:#}\n"))?;
+        format!("{DIM}{path} is empty{remark}{DIM:#}\n")
     } else {
-        output.print(&format!("{BOLD}{path}{BOLD:#}\n{}", ended(&text)))?;
-    }
-    if let Some(page) = page.as_ref().filter(|_| !args.terminal) {
+        format!("{BOLD}{path}{BOLD:#}\n{}", ended(&found.text))
+    };
+    if let Some(page) = found.page.as_ref().filter(|_| !only_terminal) {
         let shown = activity_text(&page.items, limit);
-        output.print(&format!("{BOLD}Activity{BOLD:#}\n{shown}"))?;
+        // Writing to a String does not fail.
+        let _ = write!(text, "{BOLD}Activity{BOLD:#}\n{shown}");
     }
-    if page.is_none() || args.terminal || ending.is_some() {
-        match (terminal(&context, &instance, args.lines).await?, &ending) {
-            (Some(shown), _) => {
-                output.print(&format!("{BOLD}Terminal{BOLD:#}\n{}", ended(&shown)))?;
-            }
-            (None, Some(ending)) => output.print(&format!(
-                "{BOLD}Last screen{BOLD:#} (the agent {})\n{}",
-                ending.in_words(),
-                ended(&ending.last_lines(limit).join("\n"))
-            ))?,
-            (None, None) => output.print(&format!("{DIM}The agent has no terminal.{DIM:#}\n"))?,
-        }
+    if found.page.is_none() || only_terminal || found.ending.is_some() {
+        let shown = match screen(context, &found.instance, lines).await? {
+            Some(Shown { title, text }) => format!("{title}\n{}", ended(&text)),
+            None => format!("{DIM}The agent has no terminal.{DIM:#}\n"),
+        };
+        text.push_str(&shown);
     }
-    if args.follow {
-        let activity = workflow::follow_activity(page.map(|page| page.cursor));
-        return follow(&context, &instance.id, log, activity, output).await;
+    Ok(text)
+}
+
+/// What the terminal of an agent shows, or showed at last.
+pub(crate) struct Shown {
+    pub title: String,
+    pub text: String,
+}
+
+/// Returns what an agent's terminal shows; of one that has none any more, its last screen.
+pub(crate) async fn screen(
+    context: &Context,
+    instance: &Instance,
+    lines: u32,
+) -> Result<Option<Shown>, Failure> {
+    if let Some(text) = terminal(context, instance, lines).await? {
+        let title = format!("{BOLD}Terminal{BOLD:#}");
+        return Ok(Some(Shown { title, text }));
     }
-    Ok(())
+    let wanted = instance.id.clone();
+    let ending = context.store.read(move |r| r.ending(&wanted)).await?;
+    let limit = usize::try_from(lines).unwrap_or(usize::MAX);
+    Ok(ending.map(|ending| Shown {
+        title: format!(
+            "{BOLD}Last screen{BOLD:#} (the agent {})",
+            ending.in_words()
+        ),
+        text: harmless_block(&ending.last_lines(limit).join("\n")),
+    }))
 }
 
 async fn follow(
@@ -175,7 +246,7 @@ pub(crate) fn activity_text(items: &[ActivityItem], limit: usize) -> String {
 }
 
 /// Returns the contents of the terminal, if the agent has one.
-async fn terminal(
+pub(crate) async fn terminal(
     context: &Context,
     instance: &Instance,
     lines: u32,

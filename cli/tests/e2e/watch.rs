@@ -257,9 +257,73 @@ fn who_waits_is_found_resumed_and_written_to() {
 
 /// An agent that dies as soon as the file `die` is there.
 fn dies_when_told(env: &TestEnv) -> String {
+    format!("sh -c '{}'", waits_to_die(env))
+}
+
+fn waits_to_die(env: &TestEnv) -> String {
     let file = env.path("die");
     format!(
-        "sh -c 'while ! test -e {}; do sleep 0.05; done; exit 3'",
+        "while ! test -e {}; do sleep 0.05; done; exit 3",
         file.display()
     )
+}
+
+/// What an ended agent left is shown where a living one's terminal is, and nothing leaves the board.
+#[test]
+fn an_ended_agent_shows_its_last_screen_and_says_what_resumes_it() {
+    let mut env = env_with_agent();
+    env.set(
+        "CODEX_AGENT_COMMAND",
+        format!("sh -c 'echo FATAL: no API key; {}'", waits_to_die(&env)),
+    );
+    env.text(&["code", "First"]);
+    std::fs::write(env.path("die"), "").unwrap();
+    until("it has failed", || {
+        env.json(&["show", "work-first-a1"])["status"] == "failed"
+    });
+    let terminal = watch(&env, "");
+    terminal.until_shows("▸ work-first-a1");
+    for key in ["l", "p"] {
+        terminal.press(&[key]);
+        terminal.until_shows("Last screen (the agent exited with status 3)");
+        terminal.until_shows("\nFATAL: no API key");
+        terminal.press(&["q"]);
+        terminal.until_shows("▸ work-first-a1");
+    }
+    terminal.press(&["Enter"]);
+    until_says(
+        &terminal,
+        "work-first-a1 has ended: r resumes it, l shows what it left",
+    );
+    terminal.press(&["q"]);
+    terminal.until_shows("after");
+    let shown = terminal.screen();
+    assert!(!shown.contains("find session"), "{shown}");
+}
+
+#[test]
+fn work_that_git_does_not_know_is_shown_and_said_how_to_save_or_discard() {
+    let env = env_with_agent();
+    let launched = env.json(&["code", "First"]);
+    let worktree = Path::new(launched["worktreePath"].as_str().unwrap());
+    std::fs::write(worktree.join("new.txt"), "a draft\n").unwrap();
+    env.text(&["stop", "work-first-a1"]);
+    let todo = env.json(&["show", "work-first-a1"])["attention"]["sentence"].clone();
+    let todo = todo.as_str().unwrap();
+    for part in [
+        format!("commit it in {}", worktree.display()),
+        "`claude-codex clean --discard work-first-a1`".to_owned(),
+    ] {
+        assert!(todo.contains(&part), "{todo}");
+    }
+    let terminal = watch(&env, "");
+    terminal.until_shows("▸ work-first-a1");
+    terminal.press(&["d"]);
+    terminal.until_shows("Changes of work-first-a1");
+    terminal.until_shows("+a draft");
+    assert!(terminal.screen().contains("+++ b/new.txt"));
+    terminal.press(&["q"]);
+    // What is named works.
+    env.text(&["clean", "--discard", "work-first-a1", "--yes"]);
+    assert!(!worktree.exists());
 }

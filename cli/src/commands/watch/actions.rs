@@ -11,10 +11,9 @@ use shared::workflow::{self, ChangedPull, Sent};
 use super::screen::Screen;
 use super::{Mode, Question, Request, Watch};
 use crate::command_context::EventRecord;
-use crate::commands::logs::activity_text;
 use crate::commands::pr::styled_diff;
 use crate::commands::started::standing;
-use crate::commands::{resume, send, show, stop};
+use crate::commands::{logs, resume, send, show, stop};
 use crate::failure::Failure;
 use crate::output::{DIM, GOOD, Output};
 use crate::progress::Progress;
@@ -22,7 +21,7 @@ use crate::text::{first_line, harmless_block};
 
 /// How much the pager shows of a diff, and of what an agent did.
 const MAX_DIFF_BYTES: usize = 2 << 20;
-const MAX_LOG_LINES: usize = 1_000;
+const MAX_LOG_LINES: u32 = 1_000;
 /// More than a screen has.
 const PEEK_LINES: u32 = 200;
 
@@ -52,6 +51,14 @@ fn pager(title: impl Into<String>, text: &str) -> Mode {
         text: text.lines().map(str::to_owned).collect(),
         top: 0,
     }
+}
+
+/// The end is what a person looks for; drawing limits it.
+fn at_the_end(mut mode: Mode) -> Mode {
+    if let Mode::Pager { top, .. } = &mut mode {
+        *top = usize::MAX / 2;
+    }
+    mode
 }
 
 impl Watch<'_> {
@@ -86,12 +93,23 @@ impl Watch<'_> {
         let quiet = Output::new(true);
         Ok(match request {
             Request::Peek(id) => {
-                let peek = self.peek(&id).await?;
-                self.view.mode = Mode::Compose {
-                    id,
-                    peek: Some(peek),
-                    text: String::new(),
+                let instance = self.instance(&id).await?;
+                if logs::terminal(context, &instance, PEEK_LINES)
+                    .await?
+                    .is_some()
+                {
+                    let peek = self.peek(&id).await?;
+                    self.view.mode = Mode::Compose {
+                        id,
+                        peek: Some(peek),
+                        text: String::new(),
+                    };
+                    return Ok(None);
+                }
+                let Some(shown) = logs::screen(context, &instance, PEEK_LINES).await? else {
+                    return Ok(Some((format!("{id} has no terminal"), DIM)));
                 };
+                self.view.mode = at_the_end(pager(format!("{id}: {}", shown.title), &shown.text));
                 None
             }
             Request::Show(id) => {
@@ -112,7 +130,8 @@ impl Watch<'_> {
                 None
             }
             Request::Logs(id) => {
-                self.view.mode = self.logs(&id).await?;
+                let text = logs::text(context, &id, MAX_LOG_LINES).await?;
+                self.view.mode = at_the_end(pager(format!("Log of {id}"), &text));
                 None
             }
             Request::Send(id, text) => {
@@ -169,25 +188,6 @@ impl Watch<'_> {
         result
     }
 
-    /// Returns what an agent did; of one without a transcript, what its terminal shows.
-    async fn logs(&self, id: &InstanceId) -> Result<Mode, Error> {
-        let instance = self.instance(id).await?;
-        let page = workflow::activity(self.context, &instance, None, MAX_LOG_LINES).await?;
-        let mut mode = if let Some(page) = page {
-            let text = activity_text(&page.items, MAX_LOG_LINES);
-            pager(format!("What {id} did"), &text)
-        } else {
-            let lines = u32::try_from(MAX_LOG_LINES).unwrap_or(u32::MAX);
-            let shown = workflow::tail(self.context, &instance, lines).await?;
-            pager(format!("Terminal of {id}"), &harmless_block(&shown))
-        };
-        if let Mode::Pager { top, .. } = &mut mode {
-            // The end is what a person looks for; drawing limits it.
-            *top = usize::MAX / 2;
-        }
-        Ok(mode)
-    }
-
     async fn peek(&self, id: &InstanceId) -> Result<Vec<String>, Error> {
         let instance = self.instance(id).await?;
         let shown = workflow::tail(self.context, &instance, PEEK_LINES).await?;
@@ -205,6 +205,29 @@ impl Watch<'_> {
         let fresh = self.peek(&id.clone()).await;
         if let (Ok(fresh), Mode::Compose { peek, .. }) = (fresh, &mut self.view.mode) {
             *peek = Some(fresh);
+        }
+    }
+
+    /// Tells whether there is a terminal to attach to; if not, says what there is. tmux would say so only on the screen below.
+    pub(super) async fn has_terminal(&mut self, id: &InstanceId) -> Result<bool, Failure> {
+        let instance = self.instance(id).await?;
+        // What is said of one that runs in a session of its own is another thing.
+        if instance.tmux_session.is_none() {
+            return Ok(true);
+        }
+        match logs::terminal(self.context, &instance, 1).await {
+            Ok(Some(_)) => Ok(true),
+            Ok(None) => {
+                self.view.warn(format!(
+                    "{id} has ended: r resumes it, l shows what it left"
+                ));
+                Ok(false)
+            }
+            Err(Failure::Error(error)) => {
+                self.view.warn(error.message);
+                Ok(false)
+            }
+            Err(failure) => Err(failure),
         }
     }
 

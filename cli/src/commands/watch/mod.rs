@@ -126,7 +126,11 @@ pub(super) async fn watch(context: &Context, all: bool, output: Output) -> Resul
             match watch.next_request(&mut keyboard, &screen).await? {
                 Request::Quit => return Ok(()),
                 // Another program gets the terminal as it was.
-                Request::Attach(id) => break id,
+                Request::Attach(id) => {
+                    if watch.has_terminal(&id).await? {
+                        break id;
+                    }
+                }
                 request => {
                     watch.act(request, &screen).await?;
                     workflow::reconcile(context).await?;

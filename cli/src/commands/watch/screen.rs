@@ -28,6 +28,9 @@ const KEYS: [&str; 10] = [
 const LAST_KEYS: &str = "? help  q quit";
 const PAGER_LINE: &str = "↑↓ PgUp PgDn scroll  q back";
 
+/// How many columns of a message are seen at least, while it is written.
+const MIN_TYPED: usize = 16;
+
 /// Alternate screen, hidden cursor, pasted text marked.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[2J";
 const LEAVE: &str = "\x1b[?2004l\x1b[?25h\x1b[?1049l";
@@ -157,8 +160,15 @@ impl View {
                 footer.extend(styled(&wrapped(&text, columns, most), WARNING));
             }
             Mode::Compose { id, text, .. } => {
-                let label = format!("To {id} (Enter sends, Esc cancels): ");
-                let room = columns.saturating_sub(label.chars().count() + 1);
+                // What is typed needs room more than the hint does.
+                let labels = [
+                    format!("To {id} (Enter sends, Esc cancels): "),
+                    format!("To {id}: "),
+                    "> ".to_owned(),
+                ];
+                let fits = |label: &&String| display_width(label) + MIN_TYPED <= columns;
+                let label = labels.iter().find(fits).unwrap_or(&labels[2]);
+                let room = columns.saturating_sub(display_width(label) + 1);
                 let text = harmless(text);
                 let typed = tail(&text, room);
                 footer.push(format!("{NAME}{label}{NAME:#}{typed}▏"));
@@ -263,6 +273,21 @@ mod tests {
         assert!(shown[9].ends_with("end"), "{shown:?}");
         assert_eq!(shown[10], "hint", "{shown:?}");
         assert!(shown[11].ends_with(LAST_KEYS), "{shown:?}");
+    }
+
+    #[test]
+    fn what_is_typed_is_seen_however_narrow_the_screen_is() {
+        for columns in [12, 20, 40, 60, 80, 200] {
+            let mut view = View::new(true);
+            view.mode = Mode::Compose {
+                id: "work-the-parser-a1".parse().unwrap(),
+                peek: None,
+                text: "abc".to_owned(),
+            };
+            let frame = view.frame(&[], columns, 10);
+            let prompt = strip_str(&fitted(&frame[9], columns)).to_string();
+            assert!(prompt.ends_with("abc▏"), "{columns}: {prompt}");
+        }
     }
 
     #[test]
