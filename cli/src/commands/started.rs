@@ -3,23 +3,35 @@
 use std::fmt::Write;
 
 use shared::error::Error;
-use shared::model::Instance;
-use shared::workflow::Context;
+use shared::model::ending::last_lines;
+use shared::model::{Ending, Instance, InstanceId, Status};
+use shared::workflow::{self, Context};
 
 use crate::output::{BOLD, NAME};
 use crate::text::harmless;
 
 /// How much of the last screen of an agent that has ended is shown.
 const MAX_SCREEN_LINES: usize = 12;
+/// How much of a terminal is read to find them among blank lines.
+const MAX_TAIL_LINES: u32 = 200;
 
 /// Returns how an agent stands that was just started, as the rest of a sentence about it.
 pub(super) fn standing(instance: &Instance) -> &'static str {
     if !instance.status.is_live() {
-        "has already ended"
+        standing_of_ended(instance.status)
     } else if instance.server.is_none() {
         "has started; it has not called a tool yet"
     } else {
         "is running"
+    }
+}
+
+fn standing_of_ended(status: Status) -> &'static str {
+    match status {
+        Status::PrCreated => "has already published its work",
+        Status::PrMerged => "has already published its work, which was merged",
+        Status::Completed => "has already completed its work",
+        _ => "has already ended",
     }
 }
 
@@ -46,19 +58,32 @@ pub(super) async fn next_steps(context: &Context, instance: &Instance) -> Result
 }
 
 async fn ended(context: &Context, instance: &Instance) -> Result<String, Error> {
-    let id = &instance.id;
-    let wanted = id.clone();
+    let wanted = instance.id.clone();
     let ending = context.store.read(move |r| r.ending(&wanted)).await?;
-    let mut text = format!("{NAME}{id}{NAME:#} {}", standing(instance));
-    let lines = match &ending {
-        Some(ending) => {
-            let _ = write!(text, ": the agent {}", ending.in_words());
-            ending.last_lines(MAX_SCREEN_LINES)
-        }
-        None => Vec::new(),
+    // Its status is recorded before its session is ended and the last screen kept: until then the terminal has it.
+    let shown = match &ending {
+        Some(ending) => ending.screen.clone(),
+        None => workflow::tail(context, instance, MAX_TAIL_LINES)
+            .await
+            .unwrap_or_default(),
     };
-    if lines.is_empty() {
-        text.push_str(", and said nothing");
+    Ok(ended_text(
+        &instance.id,
+        instance.status,
+        ending.as_ref(),
+        &shown,
+    ))
+}
+
+fn ended_text(id: &InstanceId, status: Status, ending: Option<&Ending>, shown: &str) -> String {
+    let mut text = format!("{NAME}{id}{NAME:#} {}", standing_of_ended(status));
+    let lines = last_lines(shown, MAX_SCREEN_LINES);
+    if let Some(ending) = ending {
+        let _ = write!(text, ": the agent {}", ending.in_words());
+        // Without an ending nothing is known of what it said.
+        if lines.is_empty() {
+            text.push_str(", and said nothing");
+        }
     }
     text.push('\n');
     for line in lines {
@@ -69,5 +94,31 @@ async fn ended(context: &Context, instance: &Instance) -> Result<String, Error> 
         text,
         "Next: {BOLD}claude-codex show {id}{BOLD:#} to see what it left"
     );
-    Ok(text)
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use anstream::adapter::strip_str;
+
+    use super::*;
+
+    #[test]
+    fn one_that_has_published_is_not_said_to_have_said_nothing() {
+        let id = "work-try-a1".parse().unwrap();
+        let said = |status, shown| {
+            let text = ended_text(&id, status, None, shown);
+            strip_str(&text).to_string()
+        };
+        let next = "Next: claude-codex show work-try-a1 to see what it left\n";
+        assert_eq!(
+            said(Status::PrCreated, "Published #1\n\n"),
+            format!("work-try-a1 has already published its work\n  Published #1\n{next}")
+        );
+        // Its session is gone, and its last screen is not stored yet.
+        assert_eq!(
+            said(Status::Completed, ""),
+            format!("work-try-a1 has already completed its work\n{next}")
+        );
+    }
 }
