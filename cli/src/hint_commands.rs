@@ -43,8 +43,7 @@ fn words(command: &str) -> Vec<String> {
             words.push(match word {
                 "…" => continue,
                 "COMMAND" => "list".to_owned(),
-                "N" => "1".to_owned(),
-                "{number}" => "1".to_owned(),
+                "N" | "{number}" => "1".to_owned(),
                 word if word.starts_with('{') && is_pull => "1".to_owned(),
                 word if word.starts_with('{') || word == "ID" => "work-x-a1".to_owned(),
                 // Such as `tasks{}`, where an option may follow.
