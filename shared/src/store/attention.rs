@@ -86,7 +86,8 @@ impl Writer<'_> {
         }
         let mut statement = self.connection.prepare_cached(&format!(
             "UPDATE instances SET dismissed_at = {NOW}
-             WHERE id = ?1 AND status IN ('failed', 'terminated') AND dismissed_at IS NULL"
+             WHERE id = ?1 AND dismissed_at IS NULL
+               AND (status = 'failed' OR (status = 'terminated' AND pr_url IS NOT NULL))"
         ))?;
         for id in only {
             statement.execute(params![id.as_str()])?;
