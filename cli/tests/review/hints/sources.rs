@@ -17,6 +17,11 @@ const FOLLOWED: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "clean --discard {}",
+        "cli/tests/e2e/watch.rs work_that_git_does_not_know_is_shown_and_said_how_to_save_or_discard",
+        &["shared/src/workflow/attention.rs"],
+    ),
+    (
         "code --branch {} --base {} \"…\"",
         "cli/tests/tdd/conflict.rs a_new_agent_resolves_the_conflict_of_a_run",
         &[
@@ -51,6 +56,15 @@ const FOLLOWED: &[(&str, &str, &[&str])] = &[
         "logs {} --follow",
         "cli/tests/e2e/terminal.rs events_and_logs_can_be_followed",
         &["shared/src/workflow/tdd/drive.rs"],
+    ),
+    (
+        "pr close {}",
+        "cli/tests/review/base_branches.rs a_base_without_common_history_holds_up_no_other_pull_request",
+        &[
+            "cli/src/commands/pr/show.rs",
+            "shared/src/workflow/attention.rs",
+            "shared/src/workflow/forges/base_problem.rs",
+        ],
     ),
     (
         "pr close {}",
