@@ -55,16 +55,24 @@ impl<S: Send + Sync> FromRequestParts<S> for PathParam {
 #[derive(Debug)]
 pub(crate) struct Number(pub(crate) u64);
 
-impl<S: Send + Sync> FromRequestParts<S> for Number {
-    type Rejection = Failure;
+impl FromStr for Number {
+    type Err = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let PathParam(text) = PathParam::from_request_parts(parts, state).await?;
+    fn from_str(text: &str) -> Result<Self, Failure> {
         let number = text.parse().ok();
         number
             .filter(|number| *number > 0 && i64::try_from(*number).is_ok())
             .map(Self)
             .ok_or_else(|| Failure(Error::argument("number", "must be a number from 1")))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Number {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let PathParam(text) = PathParam::from_request_parts(parts, state).await?;
+        text.parse()
     }
 }
 

@@ -185,7 +185,10 @@ pub(crate) async fn remove_comment(
 
 pub(crate) async fn remove_pull_comment(
     State(app): State<AppState>,
-    CommentOf { of, comment }: CommentOf<u64>,
+    CommentOf {
+        of: Number(of),
+        comment,
+    }: CommentOf<Number>,
     Query(query): Query<RepositoryQuery>,
     body: JsonOrForm<super::ChangeRequest>,
 ) -> Answer {

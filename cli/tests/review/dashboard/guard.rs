@@ -49,6 +49,7 @@ from nowhere | POST STOP | cookie, csrf, json, origin=null | 403
 from a sister site | POST STOP | bearer, json, sec-fetch-site=same-site | 403
 an end with the cookie alone | DELETE /api/instances/nobody | cookie | 403
 an address that is not there | GET /api/nothing | bearer | 404
+a number that fits no database | DELETE /api/pulls/9223372036854775808/comments/1 | bearer | 404
 a method that is not there | POST /api/board | bearer, json | 405
 webhooks without a secret | POST /webhooks/github | json | 404
 ";
